@@ -13,9 +13,10 @@ from course_lib.plots._heatmaps import (
     weight_heatmap,
 )
 from course_lib.plots._island import answer_path, dial_and_map, draw_dial, draw_map
-from course_lib.plots._style import COLOURS, INK, MUTED, new_figure, share, style
+from course_lib.plots._style import ACCENT, COLOURS, INK, MUTED, new_figure, share, style
 
 __all__ = [
+    "ACCENT",
     "COLOURS",
     "INK",
     "MUTED",
