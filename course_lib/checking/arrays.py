@@ -1,0 +1,42 @@
+"""The factory of inputs: fresh, seeded, representable in the run's dtype, able to tell right from wrong."""
+
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from course_lib.checking.run import Run
+
+
+class Arrays:
+    """Makes the inputs of one test. The same seed and the same test give the same numbers everywhere."""
+
+    def __init__(self, run: Run, test: str, oracle: Callable[..., Any]):
+        self.run, self._oracle = run, oracle
+        self._random = np.random.default_rng([run.seed, zlib.crc32(test.encode())])
+
+    def rounded(self, values: Any) -> np.ndarray:
+        """The numbers as the run's dtype holds them; whatever is sent to the function goes through here."""
+        return self.run.rounded(values)
+
+    def normal(self, *shape: int, scale: float = 1.0) -> np.ndarray:
+        return self.rounded(scale * self._random.normal(size=shape))
+
+    def uniform(self, *shape: int, low: float = 0.0, high: float = 1.0) -> np.ndarray:
+        return self.rounded(self._random.uniform(low, high, size=shape))
+
+    def integers(self, *shape: int, low: int, high: int) -> np.ndarray:
+        return self._random.integers(low, high, size=shape)
+
+    def weights(self, *shape: int) -> np.ndarray:
+        """Rows of positive weights that sum to one, up to the rounding of the dtype."""
+        positive = self._random.exponential(size=shape) + 0.05
+        return self.rounded(positive / positive.sum(-1, keepdims=True))
+
+    def permutation(self, n: int) -> np.ndarray:
+        return self._random.permutation(n)
+
+    def oracle(self, *args: Any, **kwargs: Any) -> Any:
+        """What an independent, slow and plain implementation gives, in float64."""
+        return self._oracle(*args, **kwargs)

@@ -1,0 +1,157 @@
+"""What a test says about an answer. Checked in this order: kind, shape, finite, values."""
+
+import contextvars
+from typing import Any
+
+import numpy as np
+
+from course_lib.checking.run import AuthorError, Returned, Run
+
+current_run: contextvars.ContextVar[Run] = contextvars.ContextVar("current_run")
+expectations_met = 0
+"""Counts what was really compared: a test that runs through without comparing anything is no test."""
+
+
+class Failure(Exception):
+    """The property does not hold: the evidence, and a question that leads on."""
+
+    def __init__(self, evidence: str, hint: str = ""):
+        super().__init__(evidence)
+        self.evidence, self.hint = evidence, hint
+
+
+def expect_close(*, got: Any, expected: Any, hint: str, slack: float = 1.0) -> None:
+    """Every entry of `got` is the expected number, up to the tolerance of the run's dtype.
+
+    `slack` widens the tolerance where the property itself is approximate (finite differences).
+    """
+    _count()
+    expected = np.asarray(expected, dtype=np.float64)
+    got = _as_array(got, expected, hint)
+    _same_shape(got, expected, hint)
+    if not np.array_equal(np.isfinite(got), np.isfinite(expected)):
+        bad = np.isfinite(got) != np.isfinite(expected)
+        verb = "are not finite" if np.isfinite(expected).all() else "are finite or not, the wrong way round"
+        raise Failure(_worst(got, expected, bad, verb), hint)
+    tolerance = current_run.get().tolerance * slack
+    with np.errstate(invalid="ignore"):
+        close = np.isclose(got, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
+    if not close.all():
+        raise Failure(_worst(got, expected, ~close, "differ"), hint)
+
+
+def expect_less(*, got: Any, than: Any, hint: str) -> None:
+    """Every entry of `got` is smaller than its neighbour in `than`, not merely equal."""
+    _count()
+    than = np.asarray(than, dtype=np.float64)
+    got = _as_array(got, than, hint)
+    _same_shape(got, than, hint)
+    if not (fine := got < than).all():
+        where = _first(~fine)
+        raise Failure(
+            f"{_place(where)}got {_number(got[where])}, which is not below {_number(than[where])}",
+            hint,
+        )
+
+
+def expect_equal(*, got: Any, expected: Any, hint: str) -> None:
+    """A whole answer that is not made of numbers: a name, a list, None."""
+    _count()
+    if isinstance(got, np.ndarray) and got.ndim == 0:
+        got = got.item()
+    if got != expected:
+        raise Failure(f"got {got!r}, expected {expected!r}", hint)
+
+
+def expect_true(holds: Any, *, evidence: str, hint: str) -> None:
+    """Any other property: the author says what was seen when it does not hold."""
+    _count()
+    if not np.all(holds):
+        raise Failure(evidence, hint)
+
+
+def expect_unchanged(call: Any, *, hint: str) -> None:
+    """The last call left its arguments as they were."""
+    _count()
+    if call.changed:
+        raise Failure(
+            f"after the call {' and '.join(call.changed)} had other values than before", hint
+        )
+
+
+def expect_dtype(*, got: Any, hint: str) -> None:
+    """The answer came back in the dtype of the run."""
+    _count()
+    if not isinstance(got, Returned):
+        raise AuthorError("expect_dtype needs the answer as it came back, before any arithmetic")
+    run = current_run.get()
+    if got.dtype_there != run.dtype:
+        raise Failure(f"got {got.dtype_there}, expected {run.dtype}", hint)
+
+
+def _count() -> None:
+    global expectations_met
+    expectations_met += 1
+
+
+def _as_array(got: Any, expected: np.ndarray, hint: str) -> np.ndarray:
+    if isinstance(got, np.ndarray) and got.dtype.kind in "fiu":
+        return got
+    wanted = f"an array of shape {_shape(expected)}" if expected.ndim else "a number"
+    raise Failure(f"got {describe(got)}, expected {wanted}", hint)
+
+
+def _same_shape(got: np.ndarray, expected: np.ndarray, hint: str) -> None:
+    if got.shape != expected.shape:
+        raise Failure(f"got {describe(got)}, expected shape {_shape(expected)}", hint)
+
+
+def describe(value: Any) -> str:
+    """Say what a value is, as a student would: None, a list, an array of shape (3, 5)."""
+    if value is None:
+        return "None"
+    if isinstance(value, Returned) and value.dtype_there.startswith("a Python"):
+        return value.dtype_there
+    if isinstance(value, np.ndarray):
+        kind = {"b": " of booleans", "i": " of integers", "u": " of integers"}.get(
+            value.dtype.kind, ""
+        )
+        return (
+            f"an array{kind} of shape {_shape(value)}" if value.ndim else f"a single number{kind}"
+        )
+    if isinstance(value, tuple):
+        return f"a tuple of {len(value)}"
+    return f"a {type(value).__name__}"
+
+
+def _shape(array: np.ndarray) -> str:
+    return str(tuple(int(size) for size in array.shape))
+
+
+def _worst(got: np.ndarray, expected: np.ndarray, bad: np.ndarray, verb: str) -> str:
+    with np.errstate(invalid="ignore"):
+        distance = np.where(bad, np.abs(got - expected), -1.0)
+    distance = np.where(bad & ~np.isfinite(distance), np.inf, distance)
+    where = np.unravel_index(np.argmax(distance), distance.shape)
+    values = f"{_place(where)}got {_number(got[where])}, expected {_number(expected[where])}"
+    return f"{values}; {_share(bad)} {verb}" if bad.ndim else values
+
+
+def _first(bad: np.ndarray) -> tuple[int, ...]:
+    return tuple(index[0] for index in np.nonzero(bad)) if bad.ndim else ()
+
+
+def _place(where: tuple[int, ...]) -> str:
+    if not where:
+        return ""
+    return (
+        f"entry {int(where[0])}: " if len(where) == 1 else f"entry {tuple(int(i) for i in where)}: "
+    )
+
+
+def _share(bad: np.ndarray) -> str:
+    return f"{int(bad.sum())} of {bad.size} entries"
+
+
+def _number(value: float) -> str:
+    return f"{float(value):.6g}"

@@ -1,0 +1,127 @@
+"""One run of the tests: in which library, dtype and device the student's function is called.
+
+Tests live in NumPy's float64. A run takes their arrays over to the student's library and brings the
+answer back, so that the same test serves NumPy, torch, a GPU, the page and the grader.
+"""
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+TOLERANCE = {"float64": 1e-6, "float32": 2e-5, "float16": 5e-3, "bfloat16": 4e-2}
+"""Absolute and relative: wide enough that no right answer is refused over thousands of seeds.
+
+A property about digits says so: it runs in float64 with a slack below one.
+"""
+
+DEFAULT_DTYPE = {"numpy": "float64", "torch": "float32"}
+
+
+class AuthorError(Exception):
+    """A test that is itself wrong; never the student's fault."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Where and in which precision the function under test is called."""
+
+    library: str = "numpy"
+    dtype: str = "float64"
+    device: str = "cpu"
+    seed: int = 0
+
+    def __str__(self) -> str:
+        return (
+            f"{self.library} {self.dtype}"
+            if self.library == "numpy"
+            else f"torch {self.device} {self.dtype}"
+        )
+
+    @property
+    def tolerance(self) -> float:
+        return TOLERANCE[self.dtype]
+
+    def rounded(self, values: np.ndarray) -> np.ndarray:
+        """The nearest numbers that this run's dtype can hold, as float64."""
+        values = np.asarray(values, dtype=np.float64)
+        with np.errstate(over="ignore"):
+            if self.dtype == "bfloat16":
+                return _to_torch(values, "bfloat16", "cpu").double().numpy()
+            return values.astype(self.dtype).astype(np.float64)
+
+    def send(self, value: Any) -> Any:
+        """Take a test's argument over to the student's library, freshly copied."""
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+            if not np.array_equal(self.rounded(value), value, equal_nan=True):
+                raise AuthorError(
+                    f"an argument is not representable in {self.dtype}: the function would get other numbers "
+                    "than the oracle; pass it through arrays.rounded(...)"
+                )
+            if self.library == "torch":
+                return _to_torch(value, self.dtype, self.device)
+            return value.astype(self.dtype, copy=True)
+        if isinstance(value, np.ndarray):
+            return _to_torch(value, None, self.device) if self.library == "torch" else value.copy()
+        if isinstance(value, (list, tuple)):
+            return type(value)(self.send(item) for item in value)
+        if isinstance(value, dict):
+            return {key: self.send(item) for key, item in value.items()}
+        return value
+
+
+class Returned(np.ndarray):
+    """An array that came back from the function under test, as float64, with what it was there."""
+
+    dtype_there = device_there = ""
+
+    @classmethod
+    def of(cls, values: np.ndarray, dtype: str, device: str = "cpu") -> "Returned":
+        returned = values.astype(np.float64 if values.dtype.kind == "f" else values.dtype).view(cls)
+        returned.dtype_there, returned.device_there = dtype, device
+        return returned
+
+
+class WrongKind(Exception):
+    """The function returned something that no test can use; says what."""
+
+
+def bring_back(value: Any, library: str) -> Any:
+    """Turn what a function returned into NumPy arrays in plain tuples, lists and dicts."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        if library == "numpy":
+            raise WrongKind('a torch tensor, although the answer says library = "numpy"')
+        there = value.detach()
+        dtype, device = str(there.dtype).removeprefix("torch."), there.device.type
+        there = there.double() if there.dtype.is_floating_point else there
+        return Returned.of(there.cpu().resolve_conj().numpy(), dtype, device)
+    if isinstance(value, np.ma.MaskedArray):
+        raise WrongKind("a masked array")
+    if isinstance(value, (np.ndarray, np.generic)):
+        if library == "torch" and isinstance(value, np.ndarray):
+            raise WrongKind('a NumPy array, although the answer says library = "torch"')
+        if value.dtype.kind not in "fiub":
+            raise WrongKind(f"an array of dtype {value.dtype}")
+        return Returned.of(np.asarray(value), str(value.dtype))
+    if isinstance(value, (bool, int, float)):
+        return Returned.of(np.asarray(value), f"a Python {type(value).__name__}")
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, tuple):  # also torch.Size and the named pair of x.max(-1)
+        return tuple(bring_back(item, library) for item in value)
+    if isinstance(value, list):
+        return [bring_back(item, library) for item in value]
+    if isinstance(value, dict):
+        return {key: bring_back(item, library) for key, item in value.items()}
+    if hasattr(value, "__next__"):
+        raise WrongKind("a generator: is there a yield where a return was meant?")
+    raise WrongKind(f"a {type(value).__name__}")
+
+
+def _to_torch(values: np.ndarray, dtype: str | None, device: str) -> Any:
+    import torch
+
+    tensor = torch.from_numpy(np.array(values, copy=True))
+    return tensor.to(device=device, dtype=getattr(torch, dtype) if dtype else tensor.dtype)

@@ -1,0 +1,165 @@
+"""Run the tests of one exercise on one function, say what came out, and what it earns."""
+
+import importlib.util
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from course_lib.checking.arrays import Arrays
+from course_lib.checking.call import Call, Log
+from course_lib.checking.expect import Failure, current_run, describe
+from course_lib.checking.run import AuthorError, Run
+
+Results = list[Any]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What one test found."""
+
+    test: str
+    property: str
+    run: Run
+    passed: bool
+    core: bool = False
+    hidden: bool = False
+    evidence: str = ""
+    hint: str = ""
+    mistake: str = ""
+    """The one known mistake that gives the same numbers, in words."""
+    log: Log = field(default_factory=Log, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        """Three lines: the property, the evidence, a question."""
+        hint = self.hint
+        if self.mistake:
+            question = self.hint[:1].upper() + self.hint[1:]
+            hint = f"one slip gives these very numbers: {self.mistake}. {question}".rstrip()
+        evidence = "its numbers stay with the grader" if self.hidden else self.evidence
+        lines = [f"{self.property:<48} ({self.test}, {self.run})", f"  {evidence}"]
+        return "\n".join(lines + [f"  hint: {hint}"] * bool(hint))
+
+
+def load_module(path: Path) -> ModuleType:
+    """Import a file under a name of its own, so that no two exercises meet."""
+    name = "exercise_" + "_".join(path.with_suffix("").parts[-3:])
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def tests_in(module: ModuleType) -> dict[str, Callable]:
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if name.startswith("test_")
+        and inspect.isfunction(value)
+        and value.__module__ == module.__name__
+    }
+
+
+def run_test(
+    test: Callable, function: Callable, run: Run, oracle: Callable, withholds: tuple[str, ...] = ()
+) -> Verdict:
+    """Run one test on one function; whatever the function does, a verdict comes back."""
+    if getattr(test, "in_float64", False):
+        run = replace(run, dtype="float64")
+    call = Call(function, run, withholds)
+    arrays = Arrays(run, test.__name__, oracle)
+    failure = None
+    token = current_run.set(run)
+    try:
+        with np.errstate(all="ignore"):
+            test(call, arrays)
+    except Failure as found:
+        failure = found
+    except AuthorError as error:
+        raise AuthorError(f"{test.__name__}: {error}") from error
+    except Exception as error:
+        failure = _unreadable(call.log, error)
+        if failure is None:
+            raise AuthorError(
+                f"{test.__name__} failed before it called the function: {error!r}"
+            ) from error
+    finally:
+        current_run.reset(token)
+    words = (test.__doc__ or "").partition("\n\n")[0]
+    return Verdict(
+        test=test.__name__,
+        property=" ".join(words.split()),
+        run=run,
+        passed=failure is None,
+        core=getattr(test, "is_core", False),
+        hidden=getattr(test, "is_hidden", False),
+        evidence=failure.evidence if failure else "",
+        hint=failure.hint if failure else "",
+        log=call.log,
+    )
+
+
+def _unreadable(log: Log, error: Exception) -> Failure | None:
+    """The test could not read what came back: the answer's fault, if there was one."""
+    if not log.results or isinstance(log.results[-1], Failure):
+        return None
+    return Failure(f"got {describe(log.results[-1])}, which this test cannot read ({error})")
+
+
+def diagnose(verdict: Verdict, known: Mapping[str, Results]) -> Verdict:
+    """Name the mistake if exactly one known mistake gives the results that were seen."""
+    if verdict.passed or _not_written(verdict):
+        return verdict
+    fitting = [
+        words
+        for words, results in known.items()
+        if _same_results(verdict.log.results, results, verdict.run)
+    ]
+    return replace(verdict, mistake=fitting[0]) if len(fitting) == 1 else verdict
+
+
+def _not_written(verdict: Verdict) -> bool:
+    return "NotImplementedError" in verdict.evidence
+
+
+def _same_results(seen: Results, known: Results, run: Run) -> bool:
+    return len(seen) == len(known) and all(
+        _same(a, b, run.tolerance * 10) for a, b in zip(seen, known, strict=True)
+    )
+
+
+def _same(a: Any, b: Any, tolerance: float) -> bool:
+    if isinstance(a, Failure) or isinstance(b, Failure):
+        return isinstance(a, Failure) and isinstance(b, Failure) and _kind(a) == _kind(b)
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return a.shape == b.shape and bool(
+            np.allclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True)
+        )
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        return len(a) == len(b) and all(_same(x, y, tolerance) for x, y in zip(a, b, strict=True))
+    return a == b
+
+
+def _kind(failure: Failure) -> str:
+    return failure.evidence.partition(":")[0].partition(",")[0]
+
+
+def earned(verdicts: list[Verdict], points: float) -> float:
+    """Equal shares for the tests that hold, nothing until the core test holds."""
+    if not verdicts or any(verdict.core and not verdict.passed for verdict in verdicts):
+        return 0.0
+    return points * sum(verdict.passed for verdict in verdicts) / len(verdicts)
+
+
+def known_results(
+    mistakes: Mapping[str, Callable], test: Callable, run: Run, oracle: Callable
+) -> dict[str, Results]:
+    """What each known mistake gives in this test."""
+    return {
+        words: run_test(test, mistake, run, oracle).log.results
+        for words, mistake in mistakes.items()
+    }
