@@ -135,7 +135,7 @@ def set_up():
         )
     forget_half_installed_packages()
     if not is_installed("pip"):
-        install_step([PYTHON, "-m", "ensurepip"])
+        install_step([PYTHON, "-m", "ensurepip", "--default-pip"])
     if not is_installed("torch"):
         warn_of_cuda()
         # first and alone: the longest download is not lost when a later one fails

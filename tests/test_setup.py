@@ -81,7 +81,7 @@ def pythons(*minors):
     for minor in minors:
         kept = sorted((Path.home() / ".pyenv/versions").glob(f"3.{minor}.*/bin/python3"))
         found += map(str, kept[:1]) if kept else filter(None, [shutil.which(f"python3.{minor}")])
-    return found or [pytest.param(None, marks=pytest.mark.skip(f"no Python 3.{minors} here"))]
+    return found or [pytest.param(None, marks=pytest.mark.skip("no Python before 3.11 here"))]
 
 
 @pytest.mark.parametrize("python", pythons(6, 7, 8, 9, 10))
