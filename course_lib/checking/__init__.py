@@ -14,7 +14,6 @@ from course_lib.checking.expect import (
 from course_lib.checking.marks import core, fails, float64, hidden, only, oracle
 
 __all__ = [
-    "check",
     "core",
     "expect_close",
     "expect_dtype",
@@ -28,10 +27,3 @@ __all__ = [
     "only",
     "oracle",
 ]
-
-
-def check(name: str) -> float:
-    """Check the answer of this name in the notebook and print what holds, what does not, and a question."""
-    from course_lib.checking.notebook import check as check_in_notebook
-
-    return check_in_notebook(name)

@@ -31,7 +31,11 @@ def expect_close(*, got: Any, expected: Any, hint: str, slack: float = 1.0) -> N
     _same_shape(got, expected, hint)
     if not np.array_equal(np.isfinite(got), np.isfinite(expected)):
         bad = np.isfinite(got) != np.isfinite(expected)
-        verb = "are not finite" if np.isfinite(expected).all() else "are finite or not, the wrong way round"
+        verb = (
+            "are not finite"
+            if np.isfinite(expected).all()
+            else "are finite or not, the wrong way round"
+        )
         raise Failure(_worst(got, expected, bad, verb), hint)
     tolerance = current_run.get().tolerance * slack
     with np.errstate(invalid="ignore"):

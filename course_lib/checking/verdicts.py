@@ -112,7 +112,7 @@ def _unreadable(log: Log, error: Exception) -> Failure | None:
 
 def diagnose(verdict: Verdict, known: Mapping[str, Results]) -> Verdict:
     """Name the mistake if exactly one known mistake gives the results that were seen."""
-    if verdict.passed or _not_written(verdict):
+    if verdict.passed:
         return verdict
     fitting = [
         words
@@ -120,10 +120,6 @@ def diagnose(verdict: Verdict, known: Mapping[str, Results]) -> Verdict:
         if _same_results(verdict.log.results, results, verdict.run)
     ]
     return replace(verdict, mistake=fitting[0]) if len(fitting) == 1 else verdict
-
-
-def _not_written(verdict: Verdict) -> bool:
-    return "NotImplementedError" in verdict.evidence
 
 
 def _same_results(seen: Results, known: Results, run: Run) -> bool:

@@ -58,3 +58,8 @@ def test_certainty_is_zero(entropy_of_scores, arrays):
     hint = "what does your formula do with a weight that is exactly zero, or exactly one?"
     expect_close(got=got, expected=np.zeros(3), hint=hint)
     expect_true(got >= 0, evidence=f"got {float(np.min(got)):.3g}, which is below 0", hint=hint)
+
+
+def on_the_island():
+    p = np.array([1 / 2, 1 / 4, 1 / 8, 1 / 8])
+    return f"weights {p}, surprises in bits {-np.log2(p)}, their mean {-(p * np.log2(p)).sum():g} bits, {-(p * np.log(p)).sum():.4f} nats"

@@ -77,3 +77,8 @@ def test_nothing_visible_is_minus_infinity(logsumexp, arrays):
     expect_true(
         got[1] == -np.inf, evidence=f"the row of only -inf gave {got[1]}, expected -inf", hint=hint
     )
+
+
+def on_the_island():
+    exponentials = np.exp(island.scores())
+    return f"exponentials {exponentials.round(6)}, their sum {exponentials.sum():.6g}, its logarithm {np.log(exponentials.sum()):.6g}"

@@ -85,3 +85,11 @@ def test_one_score_far_above(softmax, arrays):
         expected=np.tile(np.eye(7)[2], (3, 1)),
         hint="how large is the largest exponent that is left?",
     )
+
+
+def on_the_island():
+    exponentials = np.exp(island.scores())
+    return (
+        f"scores {island.scores().round(3)}, exponentials {exponentials.round(6)}, "
+        f"their sum {exponentials.sum():.6g}, weights {exponentials / exponentials.sum()}"
+    )

@@ -1,6 +1,5 @@
 library = "numpy"  # or "torch": the library your answer is written in
 
-import math
 
 import numpy as np
 

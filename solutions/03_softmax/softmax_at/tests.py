@@ -2,6 +2,7 @@ import math
 
 import numpy as np
 
+from course_lib import island
 from course_lib.checking import core, expect_close, expect_less, float64, hidden
 
 
@@ -70,3 +71,13 @@ def test_tiny_temperature_is_finite(softmax_at, arrays):
         expected=expected,
         hint="which of your two steps meets the large number first?",
     )
+
+
+def on_the_island():
+    lines = []
+    for t in (0.5, 1.0, 2.0):
+        shares = np.exp(island.scores() / t)
+        lines.append(
+            f"t = {t}: exponentials {shares.round(3)}, weights {(shares / shares.sum()).round(3)}"
+        )
+    return "; ".join(lines)

@@ -68,3 +68,9 @@ def test_one_matrix_per_row(softmax_jacobian, arrays):
     expect_close(
         got=softmax_jacobian(p), expected=expected, hint="how many rows does one matrix see?"
     )
+
+
+def on_the_island():
+    p = np.array([1 / 2, 1 / 4, 1 / 8, 1 / 8])
+    own, others = p[0] - p[0] ** 2, -p[0] * p[1]
+    return f"weights {p}: Ada's weight moves by {own:g} for each unit of her own score and by {others:g} for each of Bo's"

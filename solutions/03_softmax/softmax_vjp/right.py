@@ -13,7 +13,9 @@ def with_loops(p, u):
     answer = np.empty_like(p)
     for row in np.ndindex(p.shape[:-1]):
         mean = math.fsum(weight * slope for weight, slope in zip(p[row], u[row], strict=True))
-        answer[row] = [weight * (slope - mean) for weight, slope in zip(p[row], u[row], strict=True)]
+        answer[row] = [
+            weight * (slope - mean) for weight, slope in zip(p[row], u[row], strict=True)
+        ]
     return answer
 
 

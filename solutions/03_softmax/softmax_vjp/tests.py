@@ -54,3 +54,8 @@ def test_no_square_array(softmax_vjp, arrays):
     hint = "which array of yours has two key axes?"
     got = softmax_vjp.within(40 * p.nbytes, hint=hint)(p, u)
     expect_close(got=KEYS * got, expected=KEYS * arrays.oracle(p, u), hint=hint)
+
+
+def on_the_island():
+    p, u = np.array([1 / 2, 1 / 4, 1 / 8, 1 / 8]), np.array([1.0, 9.0, 9.0, 1.0])
+    return f"weights {p}, u = {u} (how far east each stands), weighted mean {p @ u:g}, first entry {p[0] * (u[0] - p @ u):g}"

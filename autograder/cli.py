@@ -1,0 +1,25 @@
+"""The program `course`. Each verb lives in the module that does the work and is loaded when it is asked for."""
+
+from importlib import import_module
+
+import click
+
+VERBS = {
+    "exercises": "autograder.exercises_command",
+    "release": "autograder.release",
+    "site": "autograder.book.build",
+}
+
+
+class _Verbs(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(VERBS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        return getattr(import_module(VERBS[name]), name) if name in VERBS else None
+
+
+@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="mathematics-of-attention")
+def main() -> None:
+    """The Mathematics of Attention: build the book, prove the exercises, run the class."""

@@ -1,0 +1,109 @@
+"""`course exercises`: prove that every exercise can tell right from wrong, and print the table."""
+
+import json
+import multiprocessing
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from autograder.exercises import BadExercise, Exercise, load_course
+from autograder.prove import SEEDS, Proof, prove
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option(
+    "--seeds", default=SEEDS, show_default=True, help="How many drawings of the inputs to try."
+)
+@click.option("--messages", is_flag=True, help="Print what the author of each wrong answer reads.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON, for machines.")
+def exercises(names: tuple[str, ...], seeds: int, messages: bool, as_json: bool) -> None:
+    """Prove exercises: right answers pass, wrong ones are caught by the tests they name.
+
+    NAME is an exercise (softmax) or a chapter (03_softmax); none means all of them.
+
+    \b
+    Example:  course exercises softmax --messages
+    Exit code 1 where an exercise is refused, 2 where its folder cannot be read.
+    """
+    try:
+        chosen = _choose(names)
+    except BadExercise as error:
+        raise click.ClickException(str(error)) from None
+    proofs = list(_prove_all(chosen, seeds, quiet=as_json))
+    if as_json:
+        print(json.dumps([asdict(proof) | {"holds": proof.holds} for proof in proofs], indent=2))
+    else:
+        _print(proofs, messages)
+    sys.exit(0 if all(proof.holds for proof in proofs) else 1)
+
+
+def _choose(names: tuple[str, ...]) -> list[Exercise]:
+    course = load_course()
+    everything = [exercise for assignment in course for exercise in assignment.exercises]
+    chosen = []
+    for name in names:
+        of_chapter = [
+            e for assignment in course if assignment.stem == name for e in assignment.exercises
+        ]
+        found = of_chapter or [exercise for exercise in everything if exercise.name == name]
+        if not found:
+            known = ", ".join([a.stem for a in course] + [e.name for e in everything])
+            raise click.UsageError(
+                f"no exercise and no chapter is called {name!r}. There are: {known}"
+            )
+        chosen += found
+    return chosen if names else everything
+
+
+def _prove_all(chosen: list[Exercise], seeds: int, quiet: bool) -> Iterator[Proof]:
+    console = Console(stderr=True, quiet=quiet)
+    columns = (TextColumn("proving"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    workers = min(multiprocessing.cpu_count(), len(chosen))
+    done = {}
+    with (
+        Progress(*columns, console=console, transient=True) as progress,
+        ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool,
+    ):
+        bar = progress.add_task("", total=len(chosen))
+        waiting = {pool.submit(prove, exercise, seeds): exercise for exercise in chosen}
+        for future in as_completed(waiting):
+            done[waiting[future].name] = future.result()
+            progress.advance(bar)
+    yield from (done[exercise.name] for exercise in chosen)
+
+
+def _print(proofs: list[Proof], messages: bool) -> None:
+    console = Console(soft_wrap=True)
+    table = Table(
+        "exercise", "kind", "tests", "right passed", "wrong caught", "edits noticed", "", box=None
+    )
+    for proof in proofs:
+        noticed = proof.mutants - proof.equivalent
+        table.add_row(
+            proof.exercise,
+            proof.kind,
+            str(proof.tests),
+            str(proof.right or "-"),
+            f"{proof.wrong_caught} of {proof.wrong}" if proof.wrong else "-",
+            f"{noticed} of {proof.mutants}"
+            + (f", {proof.equivalent} equivalent" if proof.equivalent else "")
+            if proof.mutants
+            else "-",
+            "proved" if proof.holds else f"refused: {len(proof.faults)}",
+        )
+    console.print(table)
+    for proof in proofs:
+        if messages and proof.messages:
+            print(f"\n{proof.exercise}: what the author of each wrong answer reads")
+            for name, message in proof.messages.items():
+                print(f"\n  {name}\n    " + message.replace("\n", "\n    "))
+    for proof in proofs:
+        for fault in proof.faults:
+            print(f"\nrefused: {fault}", file=sys.stderr)

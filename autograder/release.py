@@ -1,0 +1,129 @@
+"""`course release NN_topic`: build the assignment, let nbgrader make the student's version, pack the bundle."""
+
+import os
+import secrets
+import shutil
+import sys
+import zipfile
+from pathlib import Path
+
+import click
+import nbformat
+
+from autograder.bundle import write_checks, write_course_lib, write_requirements
+from autograder.exercises import ROOT, Assignment, BadExercise, load_assignment
+from autograder.notebooks import source_notebook
+
+COURSE = ROOT / "_build" / "course"
+README = """# {title}
+
+In this folder, once:
+
+    python -m venv .venv
+    .venv/bin/pip install -r requirements.txt        (Windows: .venv\\Scripts\\pip)
+
+and every time:
+
+    .venv/bin/jupyter lab {stem}.ipynb               (Windows: .venv\\Scripts\\jupyter)
+
+Hand in {stem}.ipynb.
+"""
+
+
+@click.command()
+@click.argument("chapter", metavar="NN_topic")
+@click.option(
+    "--course",
+    type=click.Path(path_type=Path),
+    default=COURSE,
+    help="The course folder that nbgrader works in; made if it is not there.  [default: _build/course]",
+)
+@click.option("--reseed", is_flag=True, help="Draw new hidden inputs for this class.")
+def release(chapter: str, course: Path, reseed: bool) -> None:
+    """Make the student's notebook and bundle of one chapter.
+
+    \b
+    Example:  course release 03_softmax
+    """
+    folder = ROOT / "solutions" / chapter
+    if not folder.is_dir():
+        known = ", ".join(
+            sorted(path.parent.name for path in folder.parent.glob("*/assignment.toml"))
+        )
+        raise click.UsageError(f"no chapter is called {chapter!r}. There are: {known}")
+    try:
+        assignment = load_assignment(folder)
+    except BadExercise as error:
+        raise click.ClickException(str(error)) from None
+    bundle = make_release(assignment, course, reseed)
+    notebook = course / "release" / chapter / f"{chapter}.ipynb"
+    print(f"notebook   {_short(notebook)}")
+    print(f"bundle     {_short(bundle)}  ({bundle.stat().st_size // 1024} kB)")
+    print(f"look at it with:  {Path(sys.executable).parent / 'jupyter'} lab {_short(notebook)}")
+
+
+def make_release(assignment: Assignment, course: Path, reseed: bool = False) -> Path:
+    """Build source and release in the course folder and return the student's zip."""
+    prepare_course(course)
+    stem = assignment.stem
+    source = course / "source" / stem
+    shutil.rmtree(source, ignore_errors=True)
+    source.mkdir(parents=True)
+    nbformat.write(source_notebook(assignment), source / f"{stem}.ipynb")
+    write_checks(assignment, source, seed=secret_seed(course, stem, reseed), hidden=True)
+    write_course_lib(assignment, source)
+    write_requirements(source)
+    (source / "README.md").write_text(README.format(title=assignment.title, stem=stem))
+    _generate(course, stem)
+    released = course / "release" / stem
+    write_checks(assignment, released, hidden=False)
+    return _zip(released, course / "bundles" / f"{stem}.zip")
+
+
+def prepare_course(course: Path) -> None:
+    course.mkdir(parents=True, exist_ok=True)
+    shutil.copy(Path(__file__).with_name("nbgrader_config.py"), course / "nbgrader_config.py")
+
+
+def secret_seed(course: Path, stem: str, reseed: bool = False) -> int:
+    """The seed of the hidden inputs: one for each assignment and class, the same in every regrade."""
+    path = course / "seeds" / stem
+    if reseed or not path.is_file():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"{secrets.randbits(62) + 1}\n")
+        path.chmod(0o600)
+    return int(path.read_text())
+
+
+def nbgrader_api(course: Path):
+    """nbgrader's own programming interface on this course folder."""
+    tools = str(Path(sys.executable).parent)  # nbgrader calls alembic and jupyter by name
+    if tools not in os.environ["PATH"].split(os.pathsep):
+        os.environ["PATH"] = tools + os.pathsep + os.environ["PATH"]
+    from nbgrader.apps import NbGraderAPI
+    from traitlets.config import PyFileConfigLoader
+
+    config = PyFileConfigLoader("nbgrader_config.py", path=str(course)).load_config()
+    config.CourseDirectory.root = str(course.resolve())
+    return NbGraderAPI(config=config)
+
+
+def _generate(course: Path, stem: str) -> None:
+    result = nbgrader_api(course).generate_assignment(stem, force=True)
+    if not result["success"]:
+        raise click.ClickException(
+            f"nbgrader could not make the student's version:\n{result['log']}"
+        )
+
+
+def _zip(folder: Path, target: Path) -> Path:
+    target.parent.mkdir(exist_ok=True)
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                archive.write(path, Path(folder.name) / path.relative_to(folder))
+    return target
+
+
+def _short(path: Path) -> Path:
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path

@@ -1,0 +1,114 @@
+"""What a bundle carries instead of the oracle and the wrong answers: their recorded results.
+
+The code of an oracle or of a mistake is nearly the answer; the numbers they give on one drawing of the
+inputs are not.
+"""
+
+import base64
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from course_lib.checking.expect import Failure
+from course_lib.checking.run import DEFAULT_DTYPE, Run
+from course_lib.checking.verdicts import Results, run_test
+
+ENTRIES_AT_MOST = 2_000
+"""A test with larger results is not diagnosed by them; the bundle stays small."""
+
+
+class Replay:
+    """An oracle that gives its recorded answers in the order in which they were asked for."""
+
+    def __init__(self, answers: list[Any]):
+        self.answers = iter([decode(answer) for answer in answers])
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return next(self.answers)
+
+
+class _Recorder:
+    def __init__(self, oracle: Callable):
+        self.oracle, self.answers = oracle, []
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        answer = self.oracle(*args, **kwargs)
+        self.answers.append(encode(answer))
+        return answer
+
+
+def record_test(
+    test: Callable, model: Callable, mistakes: dict[str, Callable], oracle: Callable, seed: int
+) -> dict[str, Any]:
+    """Record, for each default dtype, what the oracle and every mistake give in one test."""
+    record: dict[str, Any] = {"oracle": {}, "mistakes": {}}
+    for dtype in sorted(set(DEFAULT_DTYPE.values())):
+        run = Run("numpy", dtype, seed=seed)
+        recorder = _Recorder(oracle)
+        verdict = run_test(test, model, run, recorder)
+        if not verdict.passed:
+            raise ValueError(f"the model answer fails {verdict.test}: {verdict.evidence}")
+        record["oracle"][dtype] = recorder.answers
+        results = {
+            words: run_test(test, wrong, run, oracle).log.results
+            for words, wrong in mistakes.items()
+        }
+        if all(_entries(result) <= ENTRIES_AT_MOST for result in results.values()):
+            record["mistakes"][dtype] = {words: encode(result) for words, result in results.items()}
+    return record
+
+
+def known_mistakes(record: dict[str, Any], run: Run) -> dict[str, Results]:
+    """The recorded results of each mistake in this run's dtype."""
+    return {
+        words: decode(results) for words, results in record["mistakes"].get(run.dtype, {}).items()
+    }
+
+
+def read(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "record.json").read_text())
+
+
+def encode(value: Any) -> Any:
+    """Turn results into JSON; arrays keep every bit."""
+    if isinstance(value, (np.ndarray, np.generic, float)):
+        array = np.asarray(value)
+        kind = {"f": "<f8", "i": "<i8", "u": "<i8", "b": "|b1"}[array.dtype.kind]
+        raw = base64.b64encode(array.astype(kind).tobytes()).decode()
+        return {"array": raw, "dtype": kind, "shape": list(array.shape)}
+    if isinstance(value, Failure):
+        return {"failure": value.evidence}
+    if isinstance(value, (list, tuple)):
+        return {"tuple" if isinstance(value, tuple) else "list": [encode(item) for item in value]}
+    if isinstance(value, dict):
+        return {"dict": {key: encode(item) for key, item in value.items()}}
+    return value
+
+
+def decode(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    if "array" in value:
+        raw = base64.b64decode(value["array"])
+        return np.frombuffer(raw, value["dtype"]).reshape(value["shape"]).copy()
+    if "failure" in value:
+        return Failure(value["failure"])
+    if "dict" in value:
+        return {key: decode(item) for key, item in value["dict"].items()}
+    items = [decode(item) for item in value.get("tuple", value.get("list"))]
+    return tuple(items) if "tuple" in value else items
+
+
+def _entries(value: Any) -> int:
+    if isinstance(value, (list, tuple)):
+        return sum(map(_entries, value))
+    return getattr(value, "size", 1)
+
+
+def in_dtype_of(test: Callable, run: Run) -> Run:
+    """The run in which this test really takes place."""
+    return replace(run, dtype="float64") if getattr(test, "in_float64", False) else run
