@@ -1,20 +1,22 @@
 r"""Softmax and what belongs to it: its logarithm, temperature, derivative and entropy."""
 
 import math
+from typing import Any
 
+from array_api_compat import array_namespace
 from jaxtyping import Float
 
 from course_lib._door import Array, check, check_axis, enter, leave
 
 
-def softmax(x: Float[Array, "*rows"], axis: int = -1) -> Float[Array, "*rows"]:
+def softmax(x: Float[Array, "*rows n"], axis: int = -1) -> Float[Array, "*rows n"]:
     r"""Turn each row of scores into weights that are positive and sum to one.
 
     $\mathrm{softmax}(x)_j = e^{x_j - m} / \sum_i e^{x_i - m}$ with $m = \max_i x_i$  -- Eq. (3.1).
 
     A row of only $-\infty$ has no softmax: the result is NaN, as in torch.
     """
-    xp, dtype, x = enter(x=x)
+    xp, dtype, x = enter(softmax, x=x)
     check_axis("x", x, axis)
     shifted = xp.exp(x - xp.max(x, axis=axis, keepdims=True))
     return leave(shifted / xp.sum(shifted, axis=axis, keepdims=True), dtype)
@@ -27,7 +29,7 @@ def softmax_or_zeros(x: Float[Array, "*rows n"]) -> Float[Array, "*rows n"]:
 
     This is the policy of all attention here for a query that may look at nothing.
     """
-    xp, dtype, x = enter(x=x)
+    xp, dtype, x = enter(softmax_or_zeros, x=x)
     if x.shape[-1] == 0:
         return x
     shifted = xp.exp(x - _finite_max(x, -1))
@@ -35,12 +37,12 @@ def softmax_or_zeros(x: Float[Array, "*rows n"]) -> Float[Array, "*rows n"]:
     return leave(shifted / xp.where(total == 0, 1.0, total), dtype)
 
 
-def log_softmax(x: Float[Array, "*rows"], axis: int = -1) -> Float[Array, "*rows"]:
+def log_softmax(x: Float[Array, "*rows n"], axis: int = -1) -> Float[Array, "*rows n"]:
     r"""Logarithm of the softmax weights, finite where the weights themselves underflow to zero.
 
     $\log p_j = x_j - \mathrm{lse}(x)$  -- Eq. (3.2).
     """
-    xp, dtype, x = enter(x=x)
+    xp, dtype, x = enter(log_softmax, x=x)
     check_axis("x", x, axis)
     below = x - xp.max(x, axis=axis, keepdims=True)
     return leave(below - xp.log(xp.sum(xp.exp(below), axis=axis, keepdims=True)), dtype)
@@ -53,7 +55,7 @@ def logsumexp(x: Float[Array, "..."], axis: int = -1) -> Float[Array, "..."]:
 
     A row of only $-\infty$ gives $-\infty$.
     """
-    xp, dtype, x = enter(x=x)
+    xp, dtype, x = enter(logsumexp, x=x)
     check_axis("x", x, axis)
     m = _finite_max(x, axis)
     total = xp.sum(xp.exp(x - m), axis=axis, keepdims=True)
@@ -69,15 +71,15 @@ def softmax_at(x: Float[Array, "*rows n"], temperature: float) -> Float[Array, "
 
     At $t = 0$ the largest scores share the weight equally; at $t = \infty$ all but $-\infty$ do.
     """
-    xp, dtype, x = enter(x=x)
+    xp, dtype, x = enter(softmax_at, x=x)
     check_axis("x", x, -1)
     check(temperature >= 0, f"temperature is {temperature}; expected a number from 0 to infinity")
     gap = x - xp.max(x, axis=-1, keepdims=True)
     limits = xp.finfo(x.dtype)
     if temperature < limits.smallest_normal:
-        return leave(_shared_equally(gap == 0, x), dtype)
+        return _shared_equally(gap == 0, dtype)
     if temperature > limits.max:
-        return leave(_shared_equally(gap > -math.inf, x), dtype)
+        return _shared_equally(gap > -math.inf, dtype)
     if temperature < 1:  # ten thousand temperatures below the top the weight is exactly zero
         gap = xp.where(gap < -1e4 * temperature, -1e4 * temperature, gap)
     return leave(softmax(gap / temperature), dtype)
@@ -88,7 +90,7 @@ def softmax_jacobian(p: Float[Array, "*rows n"]) -> Float[Array, "*rows n n"]:
 
     $J = \mathrm{diag}(p) - p\,p^\top$  -- Eq. (3.5).
     """
-    xp, dtype, p = enter(p=p)
+    xp, dtype, p = enter(softmax_jacobian, p=p)
     column, row = p[..., :, None], p[..., None, :]
     identity = xp.eye(p.shape[-1], dtype=p.dtype, device=p.device)
     return leave(column * identity - column * row, dtype)
@@ -99,7 +101,7 @@ def softmax_vjp(p: Float[Array, "*rows n"], u: Float[Array, "*rows n"]) -> Float
 
     $J^\top u = p \odot (u - \langle p, u\rangle)$  -- Eq. (3.6).
     """
-    xp, dtype, p, u = enter(p=p, u=u)
+    xp, dtype, p, u = enter(softmax_vjp, p=p, u=u)
     return leave(p * (u - xp.sum(p * u, axis=-1, keepdims=True)), dtype)
 
 
@@ -108,7 +110,7 @@ def entropy(p: Float[Array, "*rows n"]) -> Float[Array, "*rows"]:
 
     $H(p) = -\sum_j p_j \log p_j$ with $0 \log 0 = 0$  -- Eq. (3.7).
     """
-    xp, dtype, p = enter(p=p)
+    xp, dtype, p = enter(entropy, p=p)
     logs = xp.log(xp.where(p == 0, 1.0, p))
     return leave(0.0 - xp.sum(p * logs, axis=-1), dtype)
 
@@ -121,7 +123,7 @@ def entropy_of_scores(x: Float[Array, "*rows n"]) -> Float[Array, "*rows"]:
 
     Both terms are positive or zero, so the result is never below zero.
     """
-    xp, dtype, x = enter(x=x)
+    xp, dtype, x = enter(entropy_of_scores, x=x)
     check_axis("x", x, -1)
     gap = x - xp.max(x, axis=-1, keepdims=True)
     shifted = xp.exp(gap)
@@ -132,12 +134,12 @@ def entropy_of_scores(x: Float[Array, "*rows n"]) -> Float[Array, "*rows"]:
 
 def _finite_max(x: Array, axis: int) -> Array:
     """Largest entry of each row, 0 where it is infinite, so that x minus it is never NaN."""
-    xp, _, x = enter(x=x)
+    xp = array_namespace(x)
     largest = xp.max(x, axis=axis, keepdims=True)
     return xp.where(xp.isfinite(largest), largest, 0.0)
 
 
-def _shared_equally(chosen: Array, like: Array) -> Array:
-    xp, _, like = enter(like=like)
-    ones = xp.where(chosen, xp.ones_like(like), 0.0)
+def _shared_equally(chosen: Array, dtype: Any) -> Array:
+    xp = array_namespace(chosen)
+    ones = xp.astype(chosen, dtype)
     return ones / xp.sum(ones, axis=-1, keepdims=True)

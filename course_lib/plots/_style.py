@@ -1,7 +1,6 @@
 """One palette and one way to begin a figure."""
 
 from fractions import Fraction
-from functools import partial
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
