@@ -137,7 +137,7 @@ def _same(a: Any, b: Any, tolerance: float) -> bool:
         )
     if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
         return len(a) == len(b) and all(_same(x, y, tolerance) for x, y in zip(a, b, strict=True))
-    return a == b
+    return type(a) is type(b) and a == b
 
 
 def _kind(failure: Failure) -> str:
