@@ -110,8 +110,8 @@ def test_a_changed_input_fails_its_property_and_no_other(check):
 
 
 def test_the_same_answer_in_torch_is_judged_in_torch(check):
-    right = "    e = torch.exp(x - x.amax(axis, keepdim=True))\n    return e / e.sum(axis, keepdim=True)"
-    points, said = check(f"{TORCH}\n{right}\n")
+    shifted = "    e = torch.exp(x - x.amax(axis, keepdim=True))\n"
+    points, said = check(f"{TORCH}\n{shifted}    return e / e.sum(axis, keepdim=True)\n")
     assert points == 7.0
     assert "(torch cpu float32)" in said
 
@@ -128,7 +128,8 @@ def test_a_tensor_made_on_the_cpu_is_found_without_a_gpu(check):
 
 def test_a_helper_in_a_cell_of_its_own_is_found(check):
     answer = _softmax("    return weights(x, axis)")
-    helper = "def weights(x, axis):\n    e = np.exp(x - x.max(axis, keepdims=True))\n    return e / e.sum(axis, keepdims=True)"
+    helper = "def weights(x, axis):\n    e = np.exp(x - x.max(axis, keepdims=True))\n"
+    helper += "    return e / e.sum(axis, keepdims=True)"
     assert check(helper, answer)[0] == 7.0
 
 

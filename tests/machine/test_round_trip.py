@@ -1,7 +1,7 @@
 """A class goes through nbgrader itself: release, hand in, autograde, gradebook, feedback.
 
-The k-th student hands in the k-th wrong answer of every exercise; an honest one the model answers; one
-nothing, and one a notebook with two broken answers.
+The k-th student hands in the k-th wrong answer of every exercise; an honest one
+the model answers; one nothing, and one a notebook with two broken answers.
 """
 
 import os
@@ -100,7 +100,7 @@ def _expected(exercise: CodeExercise, wrong) -> float:
 def test_an_untouched_notebook_earns_nothing(course):
     scores = _scores(course, "untouched")
     assert set(scores.values()) == {0.0}
-    assert len(scores) == len([e for e in ASSIGNMENT.exercises])
+    assert len(scores) == len(ASSIGNMENT.exercises)
 
 
 def test_the_model_answers_earn_full_marks(course):
