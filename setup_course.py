@@ -141,8 +141,12 @@ def set_up():
         # first and alone: the longest download is not lost when a later one fails
         torch = re.search("^torch==.*", LOCK.read_text(), re.MULTILINE).group()
         pip_install("-c", "requirements.lock", torch)
-    pip_install("-r", "requirements.lock")
-    pip_install("--no-deps", "--no-build-isolation", "--editable", ".")
+    quiet = []
+    if STAMP.exists():  # of 180 packages that are there, pip would write 180 lines
+        print("requirements.lock or pyproject.toml has changed: .venv is brought up to date.")
+        quiet = ["--quiet"]
+    pip_install(*quiet, "-r", "requirements.lock")
+    pip_install(*quiet, "--no-deps", "--no-build-isolation", "--editable", ".")
     STAMP.write_bytes(stamp())  # last: an interrupted run leaves none
 
 

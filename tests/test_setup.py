@@ -186,16 +186,29 @@ def test_a_linux_user_without_settings_is_told_of_cuda(folder, environment, venv
     assert "PIP_EXTRA_INDEX_URL=ADDRESS" in outcome.stdout
 
 
-def test_what_is_installed_already_is_kept_and_needs_no_advice(folder, environment, venv):
-    """A .venv in which somebody has put the CPU build of PyTorch."""
+@pytest.fixture
+def torch(venv):
+    """The trace that the CPU build of PyTorch leaves in a .venv."""
     torch = next(venv.glob("lib/*/site-packages")) / "torch-2.13.0+cpu.dist-info"
     torch.mkdir()
     (torch / "METADATA").write_text("Metadata-Version: 2.1\nName: torch\nVersion: 2.13.0+cpu\n")
     (torch / "INSTALLER").write_text("pip\n")
+    return torch
+
+
+def test_a_torch_that_somebody_chose_is_kept_and_needs_no_advice(folder, environment, torch):
     outcome = run(folder, environment | {"HTTPS_PROXY": NOBODY_LISTENS, "PIP_RETRIES": "1"})
     assert "2.7 GB" not in outcome.stdout
     assert "Ignoring appnope" in outcome.stdout, "pip has gone on to the whole list of pins"
     assert torch.exists()
+
+
+def test_any_other_failure_says_how_to_begin_anew(folder, environment, torch):
+    (folder / "requirements.lock").write_text("no requirement at all\n")
+    outcome = run(folder, environment)
+    assert outcome.returncode == 1
+    assert "Invalid requirement" in outcome.stderr, "pip's own words stay"
+    assert "Remove the cause, or delete .venv to begin anew" in outcome.stderr
 
 
 def test_an_interrupted_run_says_that_it_can_go_on(folder, environment, venv):
@@ -232,6 +245,13 @@ def test_a_changed_pin_is_installed(stamped, environment, name):
         file.write("# changed\n")
     outcome = run(stamped, environment | OUTSIDE_OF_REACH)
     assert "The package index did not answer" in outcome.stderr
+
+
+def test_an_update_writes_no_line_for_each_package_that_stays(stamped, environment, torch):
+    (stamped / "requirements.lock").write_text("torch==2.13.0\n")
+    outcome = run(stamped, environment | {"PIP_NO_INDEX": "1"})
+    assert "is brought up to date" in outcome.stdout
+    assert "already satisfied" not in outcome.stdout
 
 
 def test_a_folder_that_has_moved_gets_a_new_venv(stamped, environment):

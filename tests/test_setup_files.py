@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from autograder.cli import main
 from autograder.lock import CUDA, objections
 
 ROOT = Path(__file__).parents[1]
@@ -92,10 +93,12 @@ PAGES = ["README.md", "CONTRIBUTING.md"]
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_command_that_a_page_names_exists(page):
+    text = (ROOT / page).read_text()
     verbs = re.search("^VERBS = (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE).group(1)
-    named = re.findall(r"\bmake ([a-z][a-z-]+)", (ROOT / page).read_text())
+    named = set(re.findall(r"\bmake ([a-z][a-z-]+)", text))
     assert named
-    assert set(named) <= set(verbs.split())
+    assert named <= set(verbs.split())
+    assert set(re.findall(r"^course ([a-z]+)", text, re.MULTILINE)) <= set(main.list_commands(None))
 
 
 @pytest.mark.parametrize("page", PAGES)
