@@ -1,0 +1,258 @@
+"""The boxes of a chapter: exercises and goals taken from `solutions/`, questions, folded proofs."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from autograder.exercises import LEVELS, Assignment, BadExercise, Exercise, load_assignment
+
+HIGHEST_LEVEL = max(LEVELS)
+
+
+class CourseDirective(SphinxDirective):
+    """What the boxes share: the chapter's assignment, and Markdown that arrives as text."""
+
+    def assignment(self) -> Assignment:
+        stem = Path(self.env.docname).name
+        try:
+            return load_assignment(Path(self.env.srcdir) / "solutions" / stem)
+        except BadExercise as error:
+            raise self.error(str(error)) from None
+
+    def blocks(self, markdown: str) -> list[nodes.Node]:
+        return self.parse_text_to_nodes(markdown, offset=0)
+
+    def words(self, markdown: str) -> list[nodes.Node]:
+        parsed, _ = self.parse_inline(" ".join(markdown.split()))
+        return parsed
+
+    def line(self, *parts: str | nodes.Node, classes: str = "") -> nodes.paragraph:
+        """A paragraph of Markdown and ready nodes."""
+        paragraph = nodes.paragraph(classes=classes.split())
+        for part in parts:
+            paragraph += self.words(part) if isinstance(part, str) else part
+        return paragraph
+
+
+class ExerciseBox(CourseDirective):
+    """One exercise of the chapter, as its folder says it."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        try:
+            exercise = self.assignment()[self.arguments[0]]
+        except KeyError as error:
+            raise self.error(error.args[0]) from None
+        box = nodes.admonition(classes=["exercise"])
+        box["ids"].append(self._target(exercise))
+        self.set_source_info(box)
+        box += nodes.title("", f"Exercise {exercise.number}", classes=[])
+        box[0] += [nodes.Text(" · "), *self.words(exercise.title)]
+        box += self._facts(exercise)
+        parts = {"code": self._code, "proof blocks": self._proof_blocks, "proof": self._proof}
+        task, answer = parts[exercise.kind](exercise)
+        box += task
+        box += self.line(
+            f"Answer it in the notebook `{self.assignment().stem}.ipynb`, under "
+            f"*Exercise {exercise.number}*.",
+            classes="exercise-where",
+        )
+        if self.config.course_solutions:
+            box += fold(self.words("Model answer"), answer, "solution")
+        return [box]
+
+    def _target(self, exercise: Exercise) -> str:
+        """Make {ref}`ex-...` print "Exercise 3.1"."""
+        target = f"ex-{exercise.slug}"
+        labels = self.env.get_domain("std")
+        labels.anonlabels[target] = self.env.docname, target
+        labels.labels[target] = self.env.docname, target, f"Exercise {exercise.number}"
+        return target
+
+    def _facts(self, exercise: Exercise) -> nodes.paragraph:
+        level, goal = exercise.level, self.assignment().goals[exercise.goal]
+        dots = "●" * level + "○" * (HIGHEST_LEVEL - level)
+        facts = nodes.paragraph(classes=["exercise-facts"])
+        facts += _for_eyes(dots, f"level {level} of {HIGHEST_LEVEL}:")
+        facts += nodes.Text(f" {LEVELS[level]}, about {exercise.minutes} minutes")
+        if exercise.required:
+            facts += [nodes.Text(", "), _for_eyes("★", ""), nodes.Text(" on the required path")]
+        facts += [nodes.Text(". Practises: "), *self.words(goal.rstrip(".")), nodes.Text(".")]
+        return facts
+
+    def _code(self, exercise: Exercise) -> tuple[list[nodes.Node], list[nodes.Node]]:
+        tests = nodes.bullet_list(classes=["properties"])
+        for test in exercise.tests:
+            tests += nodes.list_item("", self.line(test.property))
+            if test.core:
+                tests[-1][0] += _mark("core")
+            if test.hidden:
+                tests[-1][0] += _mark("hidden numbers")
+            if test.statement:
+                tests[-1] += self.blocks(test.statement)
+        checked = fold(
+            self.words(f"What is checked: {len(exercise.tests)} properties"),
+            [
+                tests,
+                self.line(
+                    "Until the core property holds, no other counts. Hidden numbers are drawn when the "
+                    "answer is marked; the property is the one that stands here.",
+                    classes="exercise-where",
+                ),
+            ],
+            "checked",
+        )
+        task = [*self.blocks(exercise.prompt), _python(exercise.starter), checked]
+        return task, [_python(exercise.solution)]
+
+    def _proof_blocks(self, exercise: Exercise) -> tuple[list[nodes.Node], list[nodes.Node]]:
+        task = [*self.blocks(exercise.statement), self._lettered(exercise.shown)]
+        answer = [self.line(f"One valid order: {', '.join(exercise.solution)}.")]
+        if why_not := exercise.blocks.why_not:
+            answer += [self.line("These do not belong:"), self._lettered(why_not.items())]
+        return task, answer
+
+    def _proof(self, exercise: Exercise) -> tuple[list[nodes.Node], list[nodes.Node]]:
+        rubric = nodes.bullet_list(
+            "", *(nodes.list_item("", self.line(r)) for r in exercise.rubric)
+        )
+        answer = [*self.blocks(exercise.model), self.line("One point each, yes or no:"), rubric]
+        return self.blocks(exercise.prompt), answer
+
+    def _lettered(self, lines) -> nodes.bullet_list:
+        shown = nodes.bullet_list(classes=["lettered"])
+        for letter, text in lines:
+            item = nodes.paragraph("", "", nodes.strong("", letter), nodes.Text(" "))
+            item += nodes.inline("", "", *self.words(text))
+            shown += nodes.list_item("", item)
+        return shown
+
+
+class GoalsBox(CourseDirective):
+    """What the reader can do afterwards, each with the exercises that practise it."""
+
+    def run(self) -> list[nodes.Node]:
+        assignment = self.assignment()
+        box = nodes.admonition(classes=["goals"])
+        box += nodes.title("", "After this chapter you can")
+        listed = nodes.bullet_list()
+        for key, goal in assignment.goals.items():
+            practised = [e for e in assignment.exercises if e.goal == key]
+            links = ", ".join(f"{{ref}}`{e.number} <ex-{e.slug}>`" for e in practised)
+            word = "Exercise" if len(practised) == 1 else "Exercises"
+            listed += nodes.list_item("", self.line(goal.rstrip(".") + f" ({word} {links})"))
+        box += listed
+        return [box]
+
+
+class QuestionBox(CourseDirective):
+    """A question whose answer opens when something has been chosen; `---` stands between them."""
+
+    optional_arguments = 1
+    final_argument_whitespace = True
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        lines = list(self.content)
+        if "---" not in lines:
+            raise self.error("a question has an answer, below a line that holds only ---")
+        border = lines.index("---")
+        asked = self.blocks("\n".join(lines[:border]))
+        answer = self.parse_text_to_nodes("\n".join(lines[border + 1 :]), offset=border + 1)
+        box = nodes.admonition(classes=["question"])
+        box += nodes.title(
+            "", "", *self.words(self.arguments[0] if self.arguments else "Quick question")
+        )
+        if isinstance(asked[-1], nodes.bullet_list):
+            group = f"question-{self.env.new_serialno('course-question')}"
+            box += [*asked[:-1], *self._choices(asked[-1], group)]
+            box += nodes.container("", *answer, classes=["answer"])
+        else:
+            box += [*asked, fold([nodes.Text("Answer")], answer, "answer")]
+        return [box]
+
+    def _choices(self, offered: nodes.bullet_list, group: str) -> Iterator[nodes.Node]:
+        yield _html(
+            '<fieldset class="choices"><legend class="visually-hidden">Your answer</legend>'
+        )
+        for item in offered:
+            yield _html(f'<label><input type="radio" name="{group}">')
+            yield nodes.inline("", "", *item[0].children, classes=["choice"])
+            yield _html("</label>")
+        yield _html("</fieldset>")
+
+
+class Proof(CourseDirective):
+    """A proof in two layers: its first paragraph is the idea and stays, the rest is folded."""
+
+    has_content = True
+    option_spec = {"class": directives.class_option}
+
+    def run(self) -> list[nodes.Node]:
+        self.assert_has_content()
+        idea, *steps = self.parse_content_to_nodes()
+        if not isinstance(idea, nodes.paragraph):
+            raise self.error("a proof begins with a paragraph: its idea in one sentence")
+        first = [nodes.emphasis("", "Proof."), nodes.Text(" "), *idea.children]
+        if not steps:
+            return [nodes.paragraph("", "", *first, classes=["proof-text"])]
+        return [fold(first, steps, "proof-text")]
+
+
+class folded(nodes.General, nodes.Element):
+    """HTML's <details>: closed on the screen, open in print."""
+
+
+class fold_line(nodes.General, nodes.TextElement):
+    """The line of a fold that is always visible."""
+
+
+def fold(line: list[nodes.Node], hidden: list[nodes.Node], kind: str) -> folded:
+    return folded("", fold_line("", "", *line), nodes.container("", *hidden), classes=[kind])
+
+
+def _python(source: str) -> nodes.literal_block:
+    code = source.rstrip()
+    return nodes.literal_block(code, code, language="python")
+
+
+def _mark(text: str) -> nodes.inline:
+    return nodes.inline("", text, classes=["mark"])
+
+
+def _for_eyes(sign: str, spoken: str) -> nodes.raw:
+    """A sign that is drawn, and the words that a screen reader says in its place."""
+    words = f'<span class="visually-hidden">{spoken}</span>' if spoken else ""
+    return _html(f'<span class="sign" aria-hidden="true">{sign}</span>{words}')
+
+
+def _html(text: str) -> nodes.raw:
+    return nodes.raw("", text, format="html")
+
+
+def _open(tag: str):
+    return lambda self, node: self.body.append(self.starttag(node, tag, ""))
+
+
+def _close(tag: str):
+    return lambda self, node: self.body.append(f"</{tag}>\n")
+
+
+def _plain(self, node: nodes.Node) -> None:
+    """Other builders print the contents and nothing around them."""
+
+
+def setup(app: Sphinx) -> None:
+    app.add_config_value("course_solutions", False, "env", bool)
+    app.add_directive("course-exercise", ExerciseBox)
+    app.add_directive("course-goals", GoalsBox)
+    app.add_directive("course-question", QuestionBox)
+    app.add_directive_to_domain("prf", "proof", Proof, override=True)
+    for node, tag in ((folded, "details"), (fold_line, "summary")):
+        others = {builder: (_plain, _plain) for builder in ("latex", "text", "man", "texinfo")}
+        app.add_node(node, html=(_open(tag), _close(tag)), **others)

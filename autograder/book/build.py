@@ -1,0 +1,216 @@
+"""`course site`: build the book, refuse what no reader may meet, show it."""
+
+import hashlib
+import io
+import re
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import click
+from filelock import FileLock
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = (
+    "_config.yml",
+    "_toc.yml",
+    "package-lock.json",
+    "autograder/exercises.py",
+    "autograder/book/**/*",
+    "chapters/**/*",
+    "course_lib/**/*.py",
+    "solutions/**/*",
+)
+SOLUTIONS_BANNER = (
+    "Solutions edition: the folded boxes hold model answers and rubrics. Do not publish it."
+)
+
+console = Console(highlight=False, soft_wrap=True)
+
+
+@dataclass
+class Site:
+    """One edition of the pages, below the project it is built from."""
+
+    root: Path = ROOT
+    solutions: bool = False
+    complaints: list[str] = field(default_factory=list)
+
+    @property
+    def folder(self) -> Path:
+        return self.root / "_build" / ("html-solutions" if self.solutions else "html")
+
+    @property
+    def stamp(self) -> Path:
+        return self.folder.with_name(f"{self.folder.name}.built-from")
+
+    @property
+    def is_current(self) -> bool:
+        return self.stamp.is_file() and self.stamp.read_text() == self.fingerprint()
+
+    @property
+    def pages(self) -> list[Path]:
+        found = (path.relative_to(self.folder) for path in self.folder.rglob("*.html"))
+        return sorted(p for p in found if p.parts[0] != "_static" and p.name != "index.html")
+
+    @property
+    def bytes(self) -> int:
+        return sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
+
+    def fingerprint(self) -> str:
+        """Of all that the pages are made from; equal fingerprints, equal pages."""
+        state = hashlib.sha256(Path(sys.prefix).as_posix().encode())
+        for pattern in SOURCES:
+            for path in sorted(self.root.glob(pattern)):
+                if path.is_file() and "__pycache__" not in path.parts:
+                    state.update(path.as_posix().encode() + path.read_bytes())
+        return state.hexdigest()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Two builds at once in one checkout would damage each other's pages."""
+        self.folder.parent.mkdir(exist_ok=True)
+        with FileLock(self.folder.parent / "site.lock"):
+            yield
+
+    def build(self) -> bool:
+        """Read and write every page anew; only what cells have printed is kept from before.
+
+        Sphinx warns about the pages that it reads, so a build that reads only what has changed
+        would pass over the faults of all other pages.
+        """
+        from jupyter_book.config import get_final_config
+        from sphinx.application import Sphinx
+        from sphinx.errors import SphinxError
+        from sphinx.util.console import strip_escape_sequences
+        from sphinx.util.docutils import docutils_namespace, patch_docutils
+
+        made_from, warnings = self.fingerprint(), io.StringIO()
+        doctrees = self.folder.with_name(f"{self.folder.name}.doctrees")
+        for left_over in (self.folder, doctrees):
+            shutil.rmtree(left_over, ignore_errors=True)
+        self.stamp.unlink(missing_ok=True)
+        config, _ = get_final_config(
+            user_yaml=self.root / "_config.yml",
+            sourcedir=self.root,
+            raise_on_invalid=True,
+            cli_config={"latex_individualpages": False, "nitpicky": True, **self._edition()},
+        )
+        try:
+            with patch_docutils(self.root), docutils_namespace(), _progress_bar() as bar:
+                app = Sphinx(
+                    srcdir=self.root,
+                    confdir=None,
+                    outdir=self.folder,
+                    doctreedir=doctrees,
+                    buildername="html",
+                    confoverrides=config,
+                    status=None,
+                    warning=warnings,
+                    warningiserror=True,
+                    keep_going=True,
+                )
+                _follow(app, bar)
+                app.build(force_all=True)
+        except SphinxError as error:
+            warnings.write(f"{error}\n")
+        said = strip_escape_sequences(warnings.getvalue()).replace(f"{self.root}/", "")
+        self.complaints = [line for line in said.splitlines() if line.strip()]
+        self.complaints += self._failed_cells()
+        if not self.complaints:
+            self.stamp.write_text(made_from)
+        return not self.complaints
+
+    def _edition(self) -> dict:
+        if not self.solutions:
+            return {}
+        return {
+            "course_solutions": True,
+            "html_theme_options": {"announcement": SOLUTIONS_BANNER},
+        }
+
+    def _failed_cells(self) -> Iterator[str]:
+        """The page and line of each cell that raised, and its traceback."""
+        reports = self.folder / "reports"
+        for report in sorted(reports.rglob("*.err.log")):
+            page = self.root / report.relative_to(reports).as_posix().replace(".err.log", ".md")
+            said = report.read_text()
+            cell = re.search(r"^-{10,}\n(.*?)\n-{10,}$", said, re.DOTALL | re.MULTILINE)
+            before, found, _ = page.read_text().partition(cell[1]) if cell else ("", "", "")
+            line = f":{before.count(chr(10)) + 1}" if found else ""
+            yield f"\n{page.relative_to(self.root)}{line}: this cell raised\n{said.rstrip()}"
+
+
+def _progress_bar() -> Progress:
+    parts = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    return Progress(*parts, console=console, transient=True)
+
+
+def _follow(app, bar: Progress) -> None:
+    """Each page counts twice: when it has been read and run, and when it has been written."""
+    task = bar.add_task("looking for pages", total=None)
+
+    def on(event: str, tell) -> None:
+        app.connect(event, lambda _, *args: tell(*args) and None)
+
+    on("env-before-read-docs", lambda _, pages: bar.update(task, total=2 * len(pages)))
+    on("source-read", lambda page, _: bar.update(task, description=f"running {page}"))
+    on("doctree-read", lambda _: bar.advance(task))
+    on("html-page-context", lambda page, *_: page in app.env.all_docs and bar.advance(task))
+
+
+@click.command(name="site")
+@click.option("--solutions", is_flag=True, help="The instructor's edition, with model answers.")
+@click.option("--serve", is_flag=True, help="Show the pages in your browser's reach afterwards.")
+@click.option(
+    "--port", default=8000, show_default=True, help="Where to look for a free port first."
+)
+def site(solutions: bool, serve: bool, port: int) -> None:
+    """Build the website of the course into _build/html.
+
+    Whatever no reader may meet (a failing cell, a dead reference, a picture without alternative
+    text, anything loaded from elsewhere) is named with page and line, and the exit code is 1.
+
+    \b
+    Example:
+      course site --serve        build if anything has changed, then show the pages
+    """
+    site, started = Site(solutions=solutions), time.monotonic()
+    with site.alone():
+        current = serve and site.is_current
+        if not current and not site.build():
+            console.print("\n".join(site.complaints), markup=False)
+            console.print(
+                f"\nThe site is not fit for readers: {_count(site.complaints)}, above. The pages, as far "
+                f"as they were written, are in {site.folder.relative_to(ROOT)}.\n"
+                "Mend them and type the same again; cells that have not changed are not run again."
+            )
+            sys.exit(1)
+    seconds = "" if current else f", in {time.monotonic() - started:.0f} s"
+    console.print(
+        f"The site stands: {len(site.pages)} pages, {site.bytes / 1e6:.1f} MB{seconds}.\n"
+        f"  pages    {site.folder.relative_to(ROOT)}/index.html"
+    )
+    if serve:
+        from autograder.book.serve import serve_until_interrupted
+
+        serve_until_interrupted(site.folder, port, console.print)
+    else:
+        program = "course" if shutil.which("course") else sys.argv[0]
+        edition = " --solutions" if solutions else ""
+        console.print(f"  look     {program} site{edition} --serve")
+
+
+def _count(complaints: list[str]) -> str:
+    return f"{len(complaints)} complaint{'s' if len(complaints) > 1 else ''}"

@@ -1,0 +1,118 @@
+"""The Sphinx extension of the book: boxes, numbers, formulas, and what no page may have.
+
+The theme and the other extensions are named in `_config.yml`; here is only what is ours.
+"""
+
+import hashlib
+import os
+import shutil
+from importlib.metadata import version
+from pathlib import Path, PurePosixPath
+from platform import python_version
+
+from docutils import nodes
+from myst_nb.sphinx_ import NbMetadataCollector
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.util import logging
+
+from autograder.book import boxes, formulas, gate, numbering
+
+STATIC = Path(__file__).resolve().parent / "static"
+FOLLOW_THE_SYSTEM = """
+if (!localStorage.getItem("mode")) {
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  Object.assign(document.documentElement.dataset, {mode: "auto", theme: dark ? "dark" : "light"});
+}"""
+SEARCH_READS_A_FORMULA_ONCE = """
+document.addEventListener("DOMContentLoaded", () => {
+  const htmlToText = Search.htmlToText;
+  Search.htmlToText = (html, anchor) => {
+    const page = new DOMParser().parseFromString(html, "text/html");
+    for (const copy of page.querySelectorAll(".katex-html, annotation")) copy.remove();
+    return htmlToText(page.documentElement.outerHTML, anchor);
+  };
+});"""
+EXECUTED_WITH = {"NumPy": "numpy", "PyTorch": "torch", "Matplotlib": "matplotlib"}
+
+log = logging.getLogger(__name__)
+
+
+def versions() -> str:
+    packages = (f"{name} {version(package)}" for name, package in EXECUTED_WITH.items())
+    return ", ".join([f"Python {python_version()}", *packages])
+
+
+def keep_outputs_while_they_hold(app: Sphinx, config: Config) -> None:
+    """What a cell prints depends on the code it imports; the notebook cache sees the cell alone."""
+    source = Path(app.srcdir)
+    state = hashlib.sha256(versions().encode())
+    for path in sorted([*source.glob("course_lib/**/*.py"), *source.glob("chapters/**/*.py")]):
+        state.update(path.read_bytes())
+    cache = source / "_build" / "executed" / state.hexdigest()[:16]
+    config.nb_execution_cache_path = str(cache)
+    for other in cache.parent.glob("*"):
+        if other != cache:
+            shutil.rmtree(other)
+
+
+def run_cells_in_a_plain_ipython(app: Sphinx, config: Config) -> None:
+    """The reader's own IPython settings must not show in a page, nor the kernel's remarks in the log."""
+    profile = Path(app.srcdir) / "_build" / "ipython" / "profile_default"
+    profile.mkdir(parents=True, exist_ok=True)
+    (profile / "ipython_kernel_config.py").write_text('c.IPKernelApp.log_level = "ERROR"\n')
+    os.environ["IPYTHONDIR"] = str(profile.parent)
+
+
+def unique_ids(app: Sphinx, doctree: nodes.document) -> None:
+    """sphinx-proof gives the body of every theorem the same id."""
+    for body in doctree.findall(nodes.section):
+        if body["ids"] == ["proof-content"]:
+            body["ids"] = [f"{body.parent['label']}-content"]
+
+
+def remember_where_pictures_stand(app: Sphinx, doctree: nodes.document) -> None:
+    for image in doctree.findall(nodes.image):
+        place = formulas.with_line(image)
+        app.pictures[PurePosixPath(image["uri"]).name] = place
+
+
+def say_versions(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
+    if doctree and NbMetadataCollector.get_exec_data(app.env, pagename):
+        context["body"] += f'<p class="executed-with">This page was executed with {versions()}.</p>'
+
+
+def excerpts_without_echo(
+    app: Sphinx, pagename: str, templatename: str, context: dict, doctree
+) -> None:
+    if pagename == "search":
+        app.add_js_file(None, body=SEARCH_READS_A_FORMULA_ONCE, priority=900)
+
+
+def refuse_bad_pages(app: Sphinx, exception: Exception | None) -> None:
+    if exception or app.builder.name != "html":
+        return
+    for page, line, address, fault in gate.problems_of_site(Path(app.outdir)):
+        place = app.pictures.get(PurePosixPath(address).name)
+        if place is None:
+            place = f"{page.relative_to(app.outdir)}:{line}"
+        log.warning("%s: %s", fault, address, location=place)
+
+
+def setup(app: Sphinx) -> dict:
+    app.pictures = {}
+    app.config.html_static_path.append(str(STATIC))
+    app.add_css_file("course.css")
+    # without JavaScript the page is light (default_mode); the theme's own "auto" needs this too
+    app.add_js_file(None, body=FOLLOW_THE_SYSTEM)
+    boxes.setup(app)
+    formulas.setup(app)
+    app.add_env_collector(numbering.ChapterNumbers)
+    app.connect("config-inited", keep_outputs_while_they_hold)
+    app.connect("config-inited", run_cells_in_a_plain_ipython)
+    app.connect("doctree-read", unique_ids)
+    app.connect("doctree-read", remember_where_pictures_stand)
+    app.connect("html-page-context", say_versions)
+    app.connect("html-page-context", excerpts_without_echo)
+    app.connect("build-finished", refuse_bad_pages)
+    return {"version": "1", "parallel_read_safe": False, "parallel_write_safe": True}
