@@ -12,7 +12,7 @@ from course_lib._door import Array, check, check_axis, enter, leave
 def softmax(x: Float[Array, "*rows n"], axis: int = -1) -> Float[Array, "*rows n"]:
     r"""Turn each row of scores into weights that are positive and sum to one.
 
-    $\mathrm{softmax}(x)_j = e^{x_j - m} / \sum_i e^{x_i - m}$ with $m = \max_i x_i$  -- Eq. (3.1).
+    $\mathrm{softmax}(x)_j = e^{x_j - m} / \sum_i e^{x_i - m}$ with $m = \max_i x_i$  -- Eq. (3.2).
 
     A row of only $-\infty$ has no softmax: the result is NaN, as in torch.
     """
@@ -40,7 +40,7 @@ def softmax_or_zeros(x: Float[Array, "*rows n"]) -> Float[Array, "*rows n"]:
 def log_softmax(x: Float[Array, "*rows n"], axis: int = -1) -> Float[Array, "*rows n"]:
     r"""Logarithm of the softmax weights, finite where the weights themselves underflow to zero.
 
-    $\log p_j = x_j - \mathrm{lse}(x)$  -- Eq. (3.2).
+    $\log p_j = x_j - \mathrm{lse}(x)$  -- Eq. (3.4).
     """
     xp, dtype, x = enter(log_softmax, x=x)
     check_axis("x", x, axis)
@@ -51,7 +51,7 @@ def log_softmax(x: Float[Array, "*rows n"], axis: int = -1) -> Float[Array, "*ro
 def logsumexp(x: Float[Array, "..."], axis: int = -1) -> Float[Array, "..."]:
     r"""Logarithm of the sum of exponentials of each row.
 
-    $\mathrm{lse}(x) = m + \log \sum_i e^{x_i - m}$ with $m = \max_i x_i$  -- Eq. (3.3).
+    $\mathrm{lse}(x) = m + \log \sum_i e^{x_i - m}$ with $m = \max_i x_i$  -- Eq. (3.4), shifted.
 
     A row of only $-\infty$ gives $-\infty$.
     """
@@ -67,7 +67,7 @@ def logsumexp(x: Float[Array, "..."], axis: int = -1) -> Float[Array, "..."]:
 def softmax_at(x: Float[Array, "*rows n"], temperature: float) -> Float[Array, "*rows n"]:
     r"""Softmax of $x/t$ for every temperature from 0 to infinity, both ends included.
 
-    $\mathrm{softmax}_t(x)_j = e^{(x_j - m)/t} / \sum_i e^{(x_i - m)/t}$  -- Eq. (3.4).
+    $\mathrm{softmax}_t(x)_j = e^{(x_j - m)/t} / \sum_i e^{(x_i - m)/t}$  -- Eq. (3.3), shifted.
 
     At $t = 0$ the largest scores share the weight equally; at $t = \infty$ all but $-\infty$ do.
     """
@@ -99,7 +99,7 @@ def softmax_jacobian(p: Float[Array, "*rows n"]) -> Float[Array, "*rows n n"]:
 def softmax_vjp(p: Float[Array, "*rows n"], u: Float[Array, "*rows n"]) -> Float[Array, "*rows n"]:
     r"""Pull a gradient $u$ at the weights back to the scores, without forming the Jacobian.
 
-    $J^\top u = p \odot (u - \langle p, u\rangle)$  -- Eq. (3.6).
+    $J^\top u = p \odot (u - \langle p, u\rangle)$  -- Exercise 3.6.
     """
     xp, dtype, p, u = enter(softmax_vjp, p=p, u=u)
     return leave(p * (u - xp.sum(p * u, axis=-1, keepdims=True)), dtype)
@@ -119,7 +119,7 @@ def entropy_of_scores(x: Float[Array, "*rows n"]) -> Float[Array, "*rows"]:
     r"""Entropy in nats of softmax(x), computed from the scores.
 
     $H = \log Z - \frac{1}{Z}\sum_j e^{d_j} d_j$ with $d_j = x_j - m$ and
-    $Z = \sum_j e^{d_j}$  -- Eq. (3.8).
+    $Z = \sum_j e^{d_j}$  -- Exercise 3.8.
 
     Both terms are positive or zero, so the result is never below zero.
     """
