@@ -75,8 +75,10 @@ def expect_true(holds: Any, *, evidence: str, hint: str) -> None:
 
 
 def expect_unchanged(call: Any, *, hint: str) -> None:
-    """The last call left its arguments as they were."""
+    """The last call gave an answer and left its arguments as they were."""
     _count()
+    if call.log.results[-1] is None:
+        raise Failure("got None, expected an answer", "where does your function return its answer?")
     if call.changed:
         raise Failure(
             f"after the call {' and '.join(call.changed)} had other values than before", hint
