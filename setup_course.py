@@ -76,8 +76,8 @@ FAILURES = {
     ),
     "No matching distribution found for torch|Cannot install torch": (
         "PyTorch has no build of the pinned version for this machine.",
-        "It has them for Linux, for Windows on Intel and AMD, and for Macs with Apple silicon.",
-        f"On one of those, type  {AGAIN}",
+        "It has them for Linux, for Windows on Intel and AMD, and for macOS 14 on Apple silicon.",
+        f"On a machine of one of these kinds, type  {AGAIN}",
     ),
     "Permission denied": (
         "Part of .venv belongs to another user, perhaps from a run with sudo.",
