@@ -29,9 +29,10 @@ def attend(
 
     `score` is $f$ for all pairs at once; `value_map` is $g$, the identity if not given.
     """
-    xp, _, Q, K, V = enter(attend, Q=Q, K=K, V=V)
+    xp, dtype, Q, K, V = enter(attend, Q=Q, K=K, V=V)
     weights = softmax_or_zeros(mask_scores(score(Q, K), attn_mask))
-    return xp.matmul(weights, V if value_map is None else value_map(V)), weights
+    output = xp.matmul(weights, V if value_map is None else value_map(V))
+    return leave(output, dtype), leave(weights, dtype)
 
 
 def nadaraya_watson(

@@ -21,7 +21,7 @@ def flow_velocity(X: Float[Array, "n d"], beta: float) -> Float[Array, "n d"]:
 
 def token_flow(
     X: Float[Array, "n d"], beta: float, step: float, steps: int
-) -> Float[Array, "steps+1 n d"]:
+) -> Float[Array, "{steps}+1 n d"]:
     r"""Follow the tokens by Euler steps, each brought back to the sphere; the start is row 0.
 
     $x_i \leftarrow (x_i + h \dot x_i) / |x_i + h \dot x_i|$  -- Eq. (13.2).
@@ -31,7 +31,7 @@ def token_flow(
     xp, dtype, X = enter(token_flow, X=X)
     check(
         step > 0 and steps >= 0,
-        f"step is {step} and steps {steps}; expected above 0, and not below",
+        f"step is {step} and steps {steps}; expected above 0 and at least 0",
     )
     places = [X]
     for _ in range(steps):

@@ -1,5 +1,6 @@
 r"""Gradients by hand: each function pulls a gradient at the output back to the inputs."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -103,7 +104,7 @@ def numerical_gradient(
     """
     xp, dtype, x = enter(numerical_gradient, x=x)
     x = leave(x, dtype)
-    size = int(np.prod(x.shape))
+    size = math.prod(x.shape)
     directions = xp.reshape(xp.eye(size, dtype=dtype, device=device(x)), (size, *x.shape))
     slopes = [central_difference(f, x, directions[i, ...], step) for i in range(size)]
     return xp.reshape(xp.stack(slopes), x.shape) if slopes else xp.zeros_like(x)
@@ -141,4 +142,4 @@ def _sum_to_shape(dx: Array, shape: tuple[int, ...]) -> Array:
 
 
 def _as_one_sequence(xp: Any, X: Array) -> Array:
-    return xp.reshape(X, (-1, X.shape[-1]))
+    return xp.reshape(X, (math.prod(X.shape[:-1]), X.shape[-1]))

@@ -107,9 +107,9 @@ def additive_mask(may_attend: Bool[Array, "..."], like: Float[Array, "..."]) -> 
 
     $0$ where $M_{ij}$, $-\infty$ elsewhere  -- Eq. (5.8).
     """
-    xp, _, may_attend, like = enter(additive_mask, may_attend=may_attend, like=like)
-    zero = xp.zeros(may_attend.shape, dtype=like.dtype, device=device(like))
-    return xp.where(may_attend, zero, -math.inf)
+    xp, dtype, may_attend, like = enter(additive_mask, may_attend=may_attend, like=like)
+    nothing = xp.zeros(may_attend.shape, dtype=dtype, device=device(like))
+    return xp.where(may_attend, nothing, -math.inf)
 
 
 def boolean_mask(additive: Float[Array, "..."]) -> Bool[Array, "..."]:

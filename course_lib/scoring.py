@@ -2,6 +2,7 @@ r"""Scores: how well a key fits a query, for every pair of the two."""
 
 import math
 
+import numpy as np
 from jaxtyping import Float
 
 from course_lib._door import Array, check, enter, leave
@@ -113,9 +114,11 @@ def additive_scores_concatenated(
         W.shape[0] == d_q + d_k,
         f"W has {W.shape[0]} rows; expected d_q + d_k = {d_q} + {d_k}, one for each feature",
     )
-    pairs = xp.broadcast_arrays(Q[..., :, None, :1] * 0, K[..., None, :, :1] * 0)[0]
-    pair = xp.concat([Q[..., :, None, :] + pairs, K[..., None, :, :] + pairs], axis=-1)
-    hidden = xp.matmul(pair, W)
+    batch = np.broadcast_shapes(Q.shape[:-2], K.shape[:-2])
+    pairs = (*batch, Q.shape[-2], K.shape[-2])
+    asked = xp.broadcast_to(Q[..., :, None, :], (*pairs, d_q))
+    offered = xp.broadcast_to(K[..., None, :, :], (*pairs, d_k))
+    hidden = xp.matmul(xp.concat([asked, offered], axis=-1), W)
     return leave(xp.matmul(xp.tanh(hidden if b is None else hidden + b), v), dtype)
 
 

@@ -54,8 +54,8 @@ def relu(x: Float[Array, "..."]) -> Float[Array, "..."]:
 
     $\max(0, x)$  -- Eq. (12.2).
     """
-    xp, _, x = enter(relu, x=x)
-    return xp.where(x > 0, x, 0.0)
+    xp, dtype, x = enter(relu, x=x)
+    return leave(xp.where(x > 0, x, 0.0), dtype)
 
 
 def gelu(x: Float[Array, "..."]) -> Float[Array, "..."]:
