@@ -11,6 +11,10 @@ from sphinx.util.docutils import SphinxDirective
 from autograder.exercises import LEVELS, Assignment, BadExercise, Exercise, load_assignment
 
 HIGHEST_LEVEL = max(LEVELS)
+HOW_IT_COUNTS = """
+Until the core property holds, no other counts. Hidden numbers are drawn when the answer is marked;
+the property is the one that stands here.
+"""
 
 
 class CourseDirective(SphinxDirective):
@@ -88,25 +92,12 @@ class ExerciseBox(CourseDirective):
     def _code(self, exercise: Exercise) -> tuple[list[nodes.Node], list[nodes.Node]]:
         tests = nodes.bullet_list(classes=["properties"])
         for test in exercise.tests:
-            tests += nodes.list_item("", self.line(test.property))
-            if test.core:
-                tests[-1][0] += _mark("core")
-            if test.hidden:
-                tests[-1][0] += _mark("hidden numbers")
+            marks = [_mark("core")] * test.core + [_mark("hidden numbers")] * test.hidden
+            tests += nodes.list_item("", self.line(f"{test.property} ", *marks))
             if test.statement:
                 tests[-1] += self.blocks(test.statement)
-        checked = fold(
-            self.words(f"What is checked: {len(exercise.tests)} properties"),
-            [
-                tests,
-                self.line(
-                    "Until the core property holds, no other counts. Hidden numbers are drawn when the "
-                    "answer is marked; the property is the one that stands here.",
-                    classes="exercise-where",
-                ),
-            ],
-            "checked",
-        )
+        line = self.words(f"What is checked: {len(exercise.tests)} properties")
+        checked = fold(line, [tests, self.line(HOW_IT_COUNTS, classes="exercise-where")], "checked")
         task = [*self.blocks(exercise.prompt), _python(exercise.starter), checked]
         return task, [_python(exercise.solution)]
 
@@ -254,5 +245,5 @@ def setup(app: Sphinx) -> None:
     app.add_directive("course-question", QuestionBox)
     app.add_directive_to_domain("prf", "proof", Proof, override=True)
     for node, tag in ((folded, "details"), (fold_line, "summary")):
-        others = {builder: (_plain, _plain) for builder in ("latex", "text", "man", "texinfo")}
+        others = dict.fromkeys(("latex", "text", "man", "texinfo"), (_plain, _plain))
         app.add_node(node, html=(_open(tag), _close(tag)), **others)

