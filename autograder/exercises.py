@@ -224,7 +224,7 @@ def load_assignment(folder: Path) -> Assignment:
             "promise only what is practised: add an exercise with this `goal`, or drop the goal",
             table.line_of(sorted(idle)[0]),
         )
-    strays = {p.name for p in folder.iterdir() if p.is_dir() and p.name != "__pycache__"} - names
+    strays = {p.name for p in folder.iterdir() if p.is_dir() and p.name[0] not in "._"} - names
     if strays:
         raise BadExercise(
             folder / sorted(strays)[0],

@@ -46,5 +46,5 @@ def _map(fill: Callable[[np.ndarray], np.ndarray], value: Any) -> Any:
     if isinstance(value, (tuple, list)):
         return type(value)(_map(fill, item) for item in value)
     if isinstance(value, (np.ndarray, np.generic, float)):
-        return fill(np.asarray(value, dtype=None))
-    return value
+        return fill(np.asarray(value))
+    return None  # a name, or nothing: knowing nothing means saying nothing
