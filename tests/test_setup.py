@@ -17,6 +17,10 @@ NOBODY_LISTENS = "http://127.0.0.1:9"
 OUTSIDE_OF_REACH = {"PIP_INDEX_URL": NOBODY_LISTENS, "PIP_RETRIES": "1"}
 
 
+# a few seconds each, which the unit tests had better not spend
+makes_a_venv = pytest.mark.slow
+
+
 def load_setup():
     spec = importlib.util.spec_from_file_location("setup_course", ROOT / "setup_course.py")
     module = importlib.util.module_from_spec(spec)
@@ -93,6 +97,7 @@ def test_an_old_python_is_told_which_one_is_needed(folder, environment, python):
     assert "Traceback" not in outcome.stderr
 
 
+@makes_a_venv
 @pytest.mark.parametrize("python", pythons(8, 9, 10)[:1])
 def test_an_old_python_finds_a_new_one_on_the_path(folder, environment, python):
     programs = Path(environment["PATH"])
@@ -254,6 +259,7 @@ def test_an_update_writes_no_line_for_each_package_that_stays(stamped, environme
     assert "already satisfied" not in outcome.stdout
 
 
+@makes_a_venv
 def test_a_folder_that_has_moved_gets_a_new_venv(stamped, environment):
     (stamped / ".venv" / "old").touch()
     moved = stamped.rename(stamped.with_name("my renamed course"))
@@ -263,6 +269,7 @@ def test_a_folder_that_has_moved_gets_a_new_venv(stamped, environment):
     assert not (moved / ".venv" / "old").exists()
 
 
+@makes_a_venv
 def test_a_venv_whose_python_is_gone_is_made_anew(stamped, environment):
     python = stamped / ".venv/bin/python"
     python.unlink()
