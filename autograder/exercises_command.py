@@ -21,26 +21,31 @@ from autograder.prove import SEEDS, Proof, prove
 @click.option(
     "--seeds", default=SEEDS, show_default=True, help="How many drawings of the inputs to try."
 )
-@click.option("--messages", is_flag=True, help="Print what the author of each wrong answer reads.")
+@click.option(
+    "--messages/--no-messages",
+    default=None,
+    help="Print what the author of each wrong answer reads.  [default: if a NAME is given]",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON, for machines.")
-def exercises(names: tuple[str, ...], seeds: int, messages: bool, as_json: bool) -> None:
+def exercises(names: tuple[str, ...], seeds: int, messages: bool | None, as_json: bool) -> None:
     """Prove exercises: right answers pass, wrong ones are caught by the tests they name.
 
     NAME is an exercise (softmax) or a chapter (03_softmax); none means all of them.
 
     \b
-    Example:  course exercises softmax --messages
+    Example:  course exercises softmax
     Exit code 1 where an exercise is refused, 2 where its folder cannot be read.
     """
     try:
         chosen = _choose(names)
     except BadExercise as error:
-        raise click.ClickException(str(error)) from None
+        click.echo(f"refused: {error}", err=True)
+        sys.exit(2)
     proofs = list(_prove_all(chosen, seeds, quiet=as_json))
     if as_json:
         print(json.dumps([asdict(proof) | {"holds": proof.holds} for proof in proofs], indent=2))
     else:
-        _print(proofs, messages)
+        _print(proofs, bool(names) if messages is None else messages)
     sys.exit(0 if all(proof.holds for proof in proofs) else 1)
 
 

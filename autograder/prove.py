@@ -109,7 +109,7 @@ class CodeProof:
         self.model = getattr(modules["solution.py"], self.exercise.name)
         self.tests = tests_in(tests)
         self.proof.tests = len(self.tests)
-        rights = _answers(right)
+        rights = answers_in(right)
         oracles = [answer for answer in rights.values() if getattr(answer, "is_oracle", False)]
         if len(oracles) != 1:
             self._fault(
@@ -117,7 +117,7 @@ class CodeProof:
             )
             return self.proof
         self.oracle = Remembered(oracles[0])
-        self.wrongs = _answers(wrong)
+        self.wrongs = answers_in(wrong)
         for step in (self._model_answer, lambda: self._right_answers(rights)):
             step()
             if self.proof.faults:  # what follows would only repeat it
@@ -374,7 +374,7 @@ def _no_oracle(*args: Any, **kwargs: Any) -> Any:
     raise AuthorError("right.py marks no answer with @oracle")
 
 
-def _answers(module: ModuleType) -> dict[str, Callable]:
+def answers_in(module: ModuleType) -> dict[str, Callable]:
     return {
         name: value
         for name, value in vars(module).items()

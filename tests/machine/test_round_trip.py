@@ -15,14 +15,14 @@ import pytest
 
 from autograder.exercises import ROOT, CodeExercise, ProofBlocks, ProofQuestion, load_assignment
 from autograder.notebooks import answer_cell
-from autograder.prove import _answers
+from autograder.prove import answers_in
 from autograder.release import make_release
 from course_lib.checking.verdicts import load_module
 
 ASSIGNMENT = load_assignment(ROOT / "solutions" / "03_softmax")
 STEM = ASSIGNMENT.stem
 CODE = [exercise for exercise in ASSIGNMENT.exercises if isinstance(exercise, CodeExercise)]
-WRONG = {e.name: _answers(load_module(e.folder / "wrong.py")) for e in CODE}
+WRONG = {e.name: answers_in(load_module(e.folder / "wrong.py")) for e in CODE}
 WRONG_STUDENTS = [f"wrong_{k}" for k in range(max(map(len, WRONG.values())))]
 
 
