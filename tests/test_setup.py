@@ -162,7 +162,7 @@ def test_a_disk_that_fills_up_is_named_as_the_cause(folder, environment, tmp_pat
 
 
 def test_a_folder_that_cannot_be_written_is_named(folder, environment, tmp_path):
-    read_only = 'mount -o remount,ro "$1"'
+    read_only = 'mount -o remount,bind,ro "$1"'
     outcome = run_on_own_disk(folder, environment, tmp_path, "50m", before=read_only)
     assert outcome.returncode == 1
     assert "may not write in" in outcome.stderr
