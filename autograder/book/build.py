@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from os.path import relpath
 from pathlib import Path
 
 import click
@@ -225,7 +226,7 @@ def site(solutions: bool, serve: bool, port: int) -> None:
 
         serve_until_interrupted(pages.folder, port, console.print)
     else:
-        program = "course" if shutil.which("course") else sys.argv[0]
+        program = relpath(sys.argv[0])  # as started, since `make` needs no activated .venv
         console.print(f"  look     {program} site{' --solutions' * solutions} --serve")
 
 
