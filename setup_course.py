@@ -29,14 +29,8 @@ SPACE_WITH_CUDA = 11  # GB: 5.9 in .venv, and downloads of 2.7 that are there tw
 LINT = ["ruff check .", "ruff format --check .", "codespell"]
 VERBS = {
     "site": ("build the book", ["course site"]),
-    "test": (
-        "all but the slow tests: 20 minutes at most",
-        LINT + ["pytest -n auto -m 'not slow'", "course exercises"],
-    ),
-    "test-fast": (
-        "unit tests: 90 seconds at most",
-        ["pytest -n auto -m 'not slow and not browser'"],
-    ),
+    "test": ("all tests but the slow", LINT + ["pytest -n auto -m 'not slow'", "course exercises"]),
+    "test-fast": ("unit tests", ["pytest -n auto -m 'not slow and not browser'"]),
     "test-slow": ("tests with databases and whole installations", ["pytest -m slow"]),
     "bench": ("measure speed", ["pytest benchmarks"]),
     "lint": ("style, layout and spelling", LINT),
@@ -161,6 +155,7 @@ def make_venv():
             f"Without root rights take another Python:  {WITH_ANOTHER_PYTHON}",
         )
     require_space(SPACE)
+    print("Setting up .venv, once: a minute or two.", flush=True)
     install_step([python, "-m", "venv", "--clear", str(VENV)])
 
 
