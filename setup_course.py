@@ -201,7 +201,7 @@ def forget_half_installed_packages():
     packages = "Lib/site-packages" if os.name == "nt" else "lib/*/site-packages"
     for metadata in VENV.glob(f"{packages}/*.dist-info"):
         if not (metadata / "INSTALLER").exists():
-            shutil.rmtree(str(metadata))
+            shutil.rmtree(str(metadata), ignore_errors=True)
 
 
 def warn_of_cuda():
