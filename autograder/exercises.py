@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LEVELS = {1: "warm-up", 2: "core", 3: "needs an idea", 4: "capstone"}
 MARKINGS = ("by hand", "self", "off")
 CODE_FILES = ("prompt.md", "solution.py", "tests.py", "right.py", "wrong.py")
+FIRST_LINE = r'library = "(numpy|torch)"'
 RUBRIC_POINTS = 4
 BLOCK_LINES = 9
 
@@ -85,6 +86,11 @@ class CodeExercise(Exercise):
     @cached_property
     def signature(self) -> ast.FunctionDef:
         return _the_function(self.folder / "solution.py", self.name)
+
+    @property
+    def library(self) -> str:
+        """The library that the first line of the model answer names."""
+        return re.match(FIRST_LINE, self.solution.lstrip())[1]
 
     @cached_property
     def starter(self) -> str:
@@ -448,8 +454,7 @@ def _check_signature(exercise: CodeExercise) -> None:
             "annotate it: -> np.ndarray, -> float, -> tuple[np.ndarray, np.ndarray]",
             function.lineno,
         )
-    first = exercise.solution.lstrip().splitlines()[0]
-    if not re.match(r'library = "(numpy|torch)"', first):
+    if not re.match(FIRST_LINE, exercise.solution.lstrip()):
         raise BadExercise(
             path, "does not begin with the student's choice", 'begin with library = "numpy"', 1
         )

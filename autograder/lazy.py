@@ -45,6 +45,8 @@ def lazy_answers(model: Callable) -> dict[str, Callable]:
 def _map(fill: Callable[[np.ndarray], np.ndarray], value: Any) -> Any:
     if isinstance(value, (tuple, list)):
         return type(value)(_map(fill, item) for item in value)
-    if isinstance(value, (np.ndarray, np.generic, float)):
+    if isinstance(value, (np.ndarray, np.generic, bool, int, float)):
         return fill(np.asarray(value))
-    return None  # a name, or nothing: knowing nothing means saying nothing
+    if hasattr(value, "new_tensor"):
+        return value.new_tensor(fill(value.numpy()))
+    return None

@@ -1,19 +1,19 @@
 """Prove that an exercise can tell right from wrong, before a student meets it.
 
-The model answer and every differently written right answer pass; the starter, every lazy answer and every
-wrong answer fail exactly where they must; every single edit of the model answer is noticed. All of it over
-many seeds, in NumPy and torch, float64 and float32.
+The model answer and every differently written right answer pass; the starter, every lazy answer and
+every wrong answer fail exactly where they must; every single edit of the model answer is noticed.
+All of it over many seeds, in NumPy and torch, float64 and float32.
 """
 
 import ast
+import copy
 import inspect
 import itertools
 import signal
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -23,6 +23,7 @@ from autograder.exercises import CodeExercise, Exercise, ProofBlocks, ProofQuest
 from autograder.lazy import lazy_answers
 from autograder.mutants import mutants
 from course_lib.checking import expect
+from course_lib.checking.expect import Failure
 from course_lib.checking.run import AuthorError, Run
 from course_lib.checking.verdicts import (
     Verdict,
@@ -35,8 +36,6 @@ from course_lib.checking.verdicts import (
 )
 
 SEEDS = 25
-LAZY_SEEDS = 3
-MUTANT_SEEDS = 3
 SECONDS_PER_TEST = 10
 RUNS = {
     "numpy": (Run("numpy", "float64"), Run("numpy", "float32")),
@@ -133,6 +132,17 @@ class CodeProof:
         if (fault := Fault(path, function, problem)) not in self.proof.faults:
             self.proof.faults.append(fault)
 
+    @contextmanager
+    def _blaming(self, file: str, function: str) -> Iterator[None]:
+        """Write down what ends a trial: a test that is itself wrong, an answer that never comes."""
+        try:
+            yield
+        except AuthorError as error:
+            test, _, problem = str(error).partition(": ")
+            self._fault("tests.py", test, problem)
+        except _TooSlow as slow:
+            self._fault(file, function, str(slow))
+
     def _load(self) -> dict[str, ModuleType]:
         modules = {}
         for file in ("solution.py", "tests.py", "right.py", "wrong.py"):
@@ -142,52 +152,38 @@ class CodeProof:
                 self._fault(file, "", f"cannot be imported: {error!r}")
         return {} if self.proof.faults else modules
 
-    def _runs(self, library: str | None = None, seeds: int | None = None) -> Iterator[Run]:
+    def _runs(self, library: str | None = None) -> Iterator[Run]:
         libraries = [name for name in self.exercise.libraries if library in (None, name)]
-        for name, seed in itertools.product(libraries, range(seeds or self.seeds)):
+        for name, seed in itertools.product(libraries, range(self.seeds)):
             for run in RUNS[name]:
                 yield replace(run, seed=seed)
 
     def _run(self, test: Callable, answer: Callable, run: Run) -> Verdict:
-        with _at_most(SECONDS_PER_TEST):
+        with _at_most(SECONDS_PER_TEST, f"gives no answer to {test.__name__}"):
             return run_test(test, answer, run, self.oracle, self.exercise.withholds)
 
-    def _refusals(
-        self, answer: Callable, library: str | None, seeds: int | None = None
-    ) -> Iterator[Verdict]:
-        for run in self._runs(library, seeds):
-            for test in self.tests.values():
-                verdict = self._run(test, answer, run)
-                if not verdict.passed:
-                    yield verdict
+    def _refusals(self, answer: Callable, runs: Iterable[Run]) -> Iterator[Verdict]:
+        for run, test in itertools.product(runs, self.tests.values()):
+            verdict = self._run(test, answer, run)
+            if not verdict.passed:
+                yield verdict
 
     def _model_answer(self) -> None:
-        library = ast.literal_eval(
-            self.exercise.solution.lstrip()
-            .splitlines()[0]
-            .partition("=")[2]
-            .partition("#")[0]
-            .strip()
-        )
-        self.library = library
+        self.library = self.exercise.library
         for test in self.tests.values():
             before = expect.expectations_met
-            try:
-                verdict = self._run(test, self.model, RUNS[library][0])
-            except AuthorError as error:
-                self._fault("tests.py", test.__name__, str(error))
-                continue
-            if not verdict.log.arguments:
-                self._fault("tests.py", test.__name__, "never calls the function")
-            elif verdict.passed and expect.expectations_met == before:
-                self._fault(
-                    "tests.py",
-                    test.__name__,
-                    "asserts nothing: it calls the function and expects nothing",
-                )
-        if self.proof.faults:
-            return
-        self._must_pass("solution.py", self.exercise.name, self.model, library)
+            with self._blaming("solution.py", self.exercise.name):
+                verdict = self._run(test, self.model, RUNS[self.library][0])
+                if not verdict.log.arguments:
+                    self._fault("tests.py", test.__name__, "never calls the function")
+                elif verdict.passed and expect.expectations_met == before:
+                    self._fault(
+                        "tests.py",
+                        test.__name__,
+                        "asserts nothing: it calls the function and expects nothing",
+                    )
+        if not self.proof.faults:
+            self._must_pass("solution.py", self.exercise.name, self.model, self.library)
 
     def _right_answers(self, rights: dict[str, Callable]) -> None:
         if len(rights) < 2:
@@ -204,17 +200,10 @@ class CodeProof:
         self.proof.right = 1 + len(rights)
 
     def _must_pass(self, file: str, name: str, answer: Callable, library: str | None) -> None:
-        try:
-            verdict = next(self._refusals(answer, library), None)
-        except AuthorError as error:
-            self._fault("tests.py", name, str(error))
-            return
-        if verdict:
-            self._fault(
-                file,
-                name,
-                f"is refused by {verdict.test} ({verdict.run}, seed {verdict.run.seed}): {verdict.evidence}",
-            )
+        with self._blaming(file, name):
+            if verdict := next(self._refusals(answer, self._runs(library)), None):
+                where = f"{verdict.test} ({verdict.run}, seed {verdict.run.seed})"
+                self._fault(file, name, f"is refused by {where}: {verdict.evidence}")
 
     def _starter(self) -> None:
         """The starter earns nothing, whatever it already holds."""
@@ -228,8 +217,9 @@ class CodeProof:
             for name, value in namespace.items()
             if inspect.isfunction(value) and name != self.exercise.name
         }
-        for name, answer in {"as it is": namespace[self.exercise.name], **helpers}.items():
-            for test in self.tests.values():
+        answers = {"as it is": namespace[self.exercise.name], **helpers}
+        for (name, answer), test in itertools.product(answers.items(), self.tests.values()):
+            with self._blaming("solution.py", self.exercise.name):
                 if self._run(test, answer, RUNS[self.library][0]).passed:
                     self._fault(
                         "solution.py",
@@ -249,107 +239,120 @@ class CodeProof:
 
     def _wrong_answers(self) -> None:
         caught: set[str] = set()
+        said: dict[str, str] = {}
         for name, answer in self.wrongs.items():
             declared = set(getattr(answer, "fails", ()))
+            words = (answer.__doc__ or "").strip()
             if not declared:
                 self._fault("wrong.py", name, "names no test that must catch it: write @fails(...)")
-                continue
-            if unknown := declared - set(self.tests):
-                self._fault(
-                    "wrong.py", name, f"names {sorted(unknown)[0]}, which tests.py does not have"
-                )
-                continue
-            if not (answer.__doc__ or "").strip():
+            elif unknown := sorted(declared - set(self.tests)):
+                self._fault("wrong.py", name, f"names {unknown[0]}, which tests.py does not have")
+            elif not words:
                 self._fault(
                     "wrong.py", name, "has no docstring: say in a few words what the mistake is"
                 )
-            self._must_fail_exactly(name, answer, declared)
+            elif (other := said.setdefault(words, name)) != name:
+                self._fault("wrong.py", name, f"has the words of {other}: say what differs")
+            else:
+                self._must_fail_exactly(name, answer, declared)
             caught |= declared
-            self.proof.messages[name] = self._message(answer)
         self.proof.wrong = len(self.wrongs)
         for test in self.tests:
             if test not in caught:
                 self._fault("tests.py", test, "never fails: no wrong answer is caught by it")
+        if not self.proof.faults:
+            self.proof.messages = {name: self._message(a) for name, a in self.wrongs.items()}
 
     def _must_fail_exactly(self, name: str, answer: Callable, declared: set[str]) -> None:
         faults = len(self.proof.faults)
-        for run in self._runs(getattr(answer, "library", None)):
-            failed = {
-                test
-                for test, function in self.tests.items()
-                if not self._run(function, answer, run).passed
-            }
-            where = f"({run}, seed {run.seed})"
-            if slipped := declared - failed:
-                self._fault("wrong.py", name, f"slips through {sorted(slipped)[0]} {where}")
-            if extra := failed - declared:
-                self._fault(
-                    "wrong.py", name, f"also fails {sorted(extra)[0]} {where}: list it in @fails"
-                )
-            if len(self.proof.faults) > faults:
-                return
-        self.proof.wrong_caught += 1
+        with self._blaming("wrong.py", name):
+            for run in self._runs():
+                refusals = list(self._refusals(answer, [run]))
+                failed = {verdict.test for verdict in refusals}
+                where = f"({run}, seed {run.seed})"
+                if slipped := sorted(declared - failed):
+                    self._fault("wrong.py", name, f"slips through {slipped[0]} {where}")
+                if extra := sorted(failed - declared):
+                    self._fault(
+                        "wrong.py", name, f"also fails {extra[0]} {where}: list it in @fails"
+                    )
+                for verdict in refusals:
+                    self._must_ask(verdict)
+                if len(self.proof.faults) > faults:
+                    return
+            self.proof.wrong_caught += 1
+
+    def _must_ask(self, verdict: Verdict) -> None:
+        """Every hint is a question; only where the call itself failed there may be none."""
+        call_failed = isinstance(verdict.log.results[-1], Failure) and not verdict.hint
+        if not call_failed and not verdict.hint.rstrip().endswith("?"):
+            self._fault("tests.py", verdict.test, f"its hint is not a question: {verdict.hint!r}")
 
     def _message(self, answer: Callable) -> str:
         """What the author of this wrong answer reads first."""
         run = RUNS[self.library][0]
         test = self.tests[answer.fails[0]]
-        known = {a.__doc__: a for a in self.wrongs.values() if a.__doc__}
-        verdict = diagnose(
-            self._run(test, answer, run), known_results(known, test, run, self.oracle)
-        )
-        if (
-            not verdict.passed
-            and not verdict.hint.rstrip().endswith("?")
-            and "raised" not in verdict.evidence
-        ):
-            self._fault("tests.py", test.__name__, f"its hint is not a question: {verdict.hint!r}")
-        return str(verdict)
+        known = {wrong.__doc__: wrong for wrong in self.wrongs.values()}
+        results = known_results(known, test, run, self.oracle)
+        return str(diagnose(self._run(test, answer, run), results))
 
     def _lazy_answers(self) -> None:
-        library = self.library
-        for name in lazy_answers(self.model):
-            for run in self._runs(library, LAZY_SEEDS):
-                answer = lazy_answers(self.model)[name]  # a fresh one: some of them remember
-                verdicts = [self._run(test, _quiet(answer), run) for test in self.tests.values()]
+        for name, run in itertools.product(lazy_answers(self.model), self._runs(self.library)):
+            answer = lazy_answers(self.model)[name]  # a fresh one: some of them remember
+            with self._blaming("solution.py", self.exercise.name):
+                verdicts = [self._run(test, answer, run) for test in self.tests.values()]
                 if share := earned(verdicts, 1.0):
-                    core = next(v.test for v in verdicts if v.core)
-                    self._fault(
-                        "tests.py",
-                        core,
-                        f"a lazy answer ({name}) earns {share:.0%} of the points ({run})",
-                    )
-                    break
+                    core = next(verdict.test for verdict in verdicts if verdict.core)
+                    problem = f"a lazy answer ({name}) earns {share:.0%} of the points"
+                    self._fault("tests.py", core, problem)
 
     def _mutants(self) -> None:
-        listed = _listed_equivalents(self.exercise.folder / "mutants.toml")
+        listed = self._listed_equivalents()
         alive = set()
         for mutant in mutants(self.exercise.solution, self.exercise.name):
             self.proof.mutants += 1
             namespace: dict[str, Any] = {"__name__": "mutant"}
             exec(compile(mutant.source, "mutant", "exec"), namespace)
-            if self._survives(namespace[self.exercise.name]):
-                alive.add(mutant.edit)
-                if mutant.edit not in listed:
-                    self._fault(
-                        "solution.py",
-                        self.exercise.name,
-                        f"line {mutant.line}: no test notices the edit `{mutant.edit}`; add a test, "
-                        "or list it in mutants.toml with the reason why it is as good",
-                    )
-        for edit in listed.keys() - alive:
+            with self._blaming("solution.py", self.exercise.name):
+                if self._survives(namespace[self.exercise.name]):
+                    alive.add(mutant.edit)
+                    if mutant.edit not in listed:
+                        self._fault(
+                            "solution.py",
+                            self.exercise.name,
+                            f"line {mutant.line}: no test notices the edit `{mutant.edit}`; add a "
+                            "test, or list it in mutants.toml with the reason why it is as good",
+                        )
+        for edit in sorted(listed - alive):
             self._fault(
                 "mutants.toml",
                 "",
                 f"`{edit}` is listed as equivalent but a test notices it, or it is no edit",
             )
-        self.proof.equivalent = len(alive & listed.keys())
+        self.proof.equivalent = len(alive & listed)
 
     def _survives(self, answer: Callable) -> bool:
+        """With the numbers of some seed no test notices the edit."""
         try:
-            return next(self._refusals(answer, self.library, MUTANT_SEEDS), None) is None
+            return any(
+                next(self._refusals(answer, list(runs)), None) is None
+                for _, runs in itertools.groupby(self._runs(self.library), lambda run: run.seed)
+            )
         except _TooSlow:
             return False
+
+    def _listed_equivalents(self) -> set[str]:
+        path = self.exercise.folder / "mutants.toml"
+        try:
+            data = tomllib.loads(path.read_text()) if path.is_file() else {}
+        except tomllib.TOMLDecodeError as error:
+            self._fault("mutants.toml", "", f"is not valid TOML: {error}")
+            return set()
+        entries = data.get("equivalent", [])
+        for entry in entries:
+            if not entry.get("reason"):
+                self._fault("mutants.toml", "", f"`{entry.get('edit')}` is listed without a reason")
+        return {entry.get("edit") for entry in entries if entry.get("reason")}
 
 
 class Remembered:
@@ -359,15 +362,21 @@ class Remembered:
         self.oracle, self.answers = oracle, {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        key = tuple(_key(value) for value in [*args, *sorted(kwargs.items())])
+        key = _key((args, kwargs))
         if key not in self.answers:
             with np.errstate(all="ignore"):
                 self.answers[key] = self.oracle(*args, **kwargs)
-        return self.answers[key]
+        return copy.deepcopy(self.answers[key])  # a test may write into what it gets
 
 
 def _key(value: Any) -> Any:
-    return (value.shape, value.tobytes()) if isinstance(value, np.ndarray) else repr(value)
+    if isinstance(value, np.ndarray):
+        return (value.shape, value.dtype.str, value.tobytes())
+    if isinstance(value, dict):
+        return tuple((name, _key(value[name])) for name in sorted(value))
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_key, value))
+    return repr(value)
 
 
 def _no_oracle(*args: Any, **kwargs: Any) -> Any:
@@ -384,36 +393,19 @@ def answers_in(module: ModuleType) -> dict[str, Callable]:
     }
 
 
-def _quiet(answer: Callable) -> Callable:
-    """A lazy answer may stumble over what the model gives; then it is simply wrong."""
-
-    def ask(*args: Any, **kwargs: Any) -> Any:
-        return answer(*args, **kwargs)
-
-    return ask
-
-
-def _listed_equivalents(path: Path) -> dict[str, str]:
-    if not path.is_file():
-        return {}
-    return {
-        entry["edit"]: entry["reason"] for entry in tomllib.loads(path.read_text())["equivalent"]
-    }
-
-
 class _TooSlow(BaseException):
     """Not an Exception: a test must not take it for an error of the answer."""
 
 
 @contextmanager
-def _at_most(seconds: int) -> Iterator[None]:
+def _at_most(seconds: float, problem: str) -> Iterator[None]:
     """Stop an endless loop where the platform has an alarm clock."""
     if not hasattr(signal, "setitimer"):
         yield
         return
 
     def ring(*_: Any) -> None:
-        raise _TooSlow(f"no answer after {seconds} seconds")
+        raise _TooSlow(f"{problem} within {seconds} seconds")
 
     previous = signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, seconds)

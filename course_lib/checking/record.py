@@ -15,7 +15,7 @@ import numpy as np
 
 from course_lib.checking.expect import Failure
 from course_lib.checking.run import DEFAULT_DTYPE, Run
-from course_lib.checking.verdicts import Results, run_test
+from course_lib.checking.verdicts import Results, known_results, run_test
 
 ENTRIES_AT_MOST = 2_000
 """A test with larger results is not diagnosed by them; the bundle stays small."""
@@ -53,10 +53,7 @@ def record_test(
         if not verdict.passed:
             raise ValueError(f"the model answer fails {verdict.test}: {verdict.evidence}")
         record["oracle"][dtype] = recorder.answers
-        results = {
-            words: run_test(test, wrong, run, oracle).log.results
-            for words, wrong in mistakes.items()
-        }
+        results = known_results(mistakes, test, run, oracle)
         if all(_entries(result) <= ENTRIES_AT_MOST for result in results.values()):
             record["mistakes"][dtype] = {words: encode(result) for words, result in results.items()}
     return record

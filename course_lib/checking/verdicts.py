@@ -85,7 +85,7 @@ def run_test(
         failure = _unreadable(call.log, error)
         if failure is None:
             raise AuthorError(
-                f"{test.__name__} failed before it called the function: {error!r}"
+                f"{test.__name__}: failed before it called the function: {error!r}"
             ) from error
     finally:
         current_run.reset(token)
