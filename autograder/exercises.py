@@ -7,30 +7,21 @@ the line where there is one, and the remedy.
 
 import ast
 import re
-import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from random import Random
 
+from autograder.tables import ROOT, BadExercise, Table
 from course_lib.checking.blocks import Blocks
 
-ROOT = Path(__file__).resolve().parent.parent
 LEVELS = {1: "warm-up", 2: "core", 3: "needs an idea", 4: "capstone"}
+LIBRARIES = ("numpy", "torch")
 MARKINGS = ("by hand", "self", "off")
 CODE_FILES = ("prompt.md", "solution.py", "tests.py", "right.py", "wrong.py")
 FIRST_LINE = r'library = "(numpy|torch)"'
 RUBRIC_POINTS = 4
 BLOCK_LINES = 9
-
-
-class BadExercise(Exception):
-    """An exercise folder that cannot be used: where, what, and what to do."""
-
-    def __init__(self, path: Path, problem: str, remedy: str, line: int | None = None):
-        where = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
-        self.path, self.line = path, line
-        super().__init__(f"{where}{f':{line}' if line else ''}: {problem}\n  {remedy}")
 
 
 @dataclass(frozen=True)
@@ -72,7 +63,7 @@ class CodeExercise(Exercise):
 
     kind = "code"
     withholds: tuple[str, ...] = ()
-    libraries: tuple[str, ...] = ("numpy", "torch")
+    libraries: tuple[str, ...] = LIBRARIES
     section: str = ""
 
     @cached_property
@@ -163,15 +154,12 @@ class Assignment:
 
 def load_course(solutions: Path = ROOT / "solutions") -> list[Assignment]:
     """Read every assignment; an exercise's name is unique in the whole course."""
-    assignments = [
-        load_assignment(path.parent) for path in sorted(solutions.glob("*/assignment.toml"))
-    ]
+    assignments = [load_assignment(folder) for folder in _folders(solutions)]
     seen: dict[str, Assignment] = {}
     for assignment in assignments:
-        for exercise in assignment.exercises:
+        for position, exercise in enumerate(assignment.exercises, start=1):
             if other := seen.get(exercise.name):
-                raise BadExercise(
-                    assignment.folder / "assignment.toml",
+                raise Table(assignment.folder / "assignment.toml", {}, "exercise", position).bad(
                     f"two exercises are called {exercise.name!r}: here and in {other.stem}",
                     "rename one: its name is its address in notebooks, pages and the gradebook",
                 )
@@ -190,118 +178,54 @@ def load_assignment(folder: Path) -> Assignment:
         raise BadExercise(
             path, "is missing", "every folder of solutions/ has one; copy 03_softmax's"
         )
-    try:
-        data = tomllib.loads(path.read_text())
-    except tomllib.TOMLDecodeError as error:
-        line = re.search(r"at line (\d+)", str(error))
-        raise BadExercise(
-            path, f"is not valid TOML: {error}", "mend that line", line and int(line[1])
-        ) from None
-    table = _Table(path, data)
-    title, goals, entries = (
-        table.take("title", str),
-        table.take("goals", dict),
-        table.take("exercise", list),
-    )
+    table = Table.read(path)
+    title, goals = table.take("title", str), table.take("goals", dict)
+    entries = table.take("exercise", list)
     table.nothing_left()
+    for_goals = Table(path, goals, "goals")
+    for goal in goals:
+        for_goals.take(goal, str)
     exercises, names = [], set()
     for position, entry in enumerate(entries, start=1):
-        exercise = _read_exercise(_Table(path, entry), folder, f"{int(folder.name[:2])}.{position}")
+        table = Table(path, entry, "exercise", position)
+        exercise = _read_exercise(table, folder, f"{int(folder.name[:2])}.{position}")
         if exercise.name in names:
-            raise BadExercise(
-                path,
-                f"two exercises are called {exercise.name!r}",
-                "rename one of them",
-                _Table(path, entry).line,
-            )
+            raise table.bad(f"two exercises are called {exercise.name!r}", "rename one of them")
         names.add(exercise.name)
         if exercise.goal not in goals:
-            raise BadExercise(
-                path,
+            raise table.bad(
                 f"{exercise.name!r} practises the goal {exercise.goal!r}, which is not in [goals]",
                 f"use one of {sorted(goals)}, or add it",
-                _Table(path, entry).line,
+                "goal",
             )
         exercises.append(exercise)
-    if idle := set(goals) - {exercise.goal for exercise in exercises}:
-        raise BadExercise(
-            path,
-            f"no exercise practises the goal {sorted(idle)[0]!r}",
+    practised = {exercise.goal for exercise in exercises}
+    if idle := [goal for goal in goals if goal not in practised]:
+        raise for_goals.bad(
+            f"no exercise practises the goal {idle[0]!r}",
             "promise only what is practised: add an exercise with this `goal`, or drop the goal",
-            table.line_of(sorted(idle)[0]),
+            idle[0],
         )
-    strays = {p.name for p in folder.iterdir() if p.is_dir() and p.name[0] not in "._"} - names
-    if strays:
+    if strays := [stray for stray in _folders(folder) if stray.name not in names]:
         raise BadExercise(
-            folder / sorted(strays)[0],
+            strays[0],
             "is not listed in assignment.toml",
             "add an [[exercise]] with this name, or remove the folder",
         )
     return Assignment(folder, title, goals, tuple(exercises))
 
 
-class _Table:
-    """A table of assignment.toml that knows its line, refuses wrong types and unknown keys."""
-
-    def __init__(self, path: Path, data: dict):
-        self.path, self.left = path, dict(data)
-        self.line = self.line_of(data.get("name", ""), value=True)
-
-    def line_of(self, word: str, value: bool = False) -> int | None:
-        pattern = rf'=\s*"{re.escape(word)}"' if value else rf'^\s*"?{re.escape(word)}"?\s*='
-        for number, text in enumerate(self.path.read_text().splitlines(), start=1):
-            if word and re.search(pattern, text):
-                return number
-        return None
-
-    def take(self, key: str, kind: type | tuple, default=None):
-        if key not in self.left:
-            if default is not None:
-                return default
-            raise BadExercise(self.path, f"has no `{key}`", f"add `{key} = ...`", self.line)
-        value = self.left.pop(key)
-        if not isinstance(value, kind) or isinstance(value, bool) and kind is not bool:
-            wanted = kind.__name__ if isinstance(kind, type) else "number"
-            raise BadExercise(
-                self.path,
-                f"`{key}` is {value!r}, not a {wanted}",
-                "mend its value",
-                self.line_of(key),
-            )
-        return value
-
-    def one_of(self, key: str, choices, default=None):
-        value = self.take(key, type(next(iter(choices))), default)
-        if value not in choices:
-            raise BadExercise(
-                self.path,
-                f"`{key} = {value!r}` is unknown",
-                f"use one of {list(choices)}",
-                self.line_of(key) if self.line is None else self.line,
-            )
-        return value
-
-    def nothing_left(self) -> None:
-        if self.left:
-            key = next(iter(self.left))
-            raise BadExercise(
-                self.path,
-                f"`{key}` means nothing here",
-                "remove it or mend its spelling",
-                self.line_of(key),
-            )
+def _folders(parent: Path) -> list[Path]:
+    return [p for p in sorted(parent.iterdir()) if p.is_dir() and p.name[0] not in "._"]
 
 
-def _read_exercise(table: _Table, assignment: Path, number: str) -> Exercise:
+def _read_exercise(table: Table, assignment: Path, number: str) -> Exercise:
     kind = table.one_of("kind", ("code", "proof blocks", "proof"), "code")
     name = table.take("name", str)
     if not name.isidentifier():
-        raise BadExercise(
-            table.path, f"{name!r} is not a Python name", "use letters and _", table.line
-        )
-    folder = assignment / name
+        raise table.bad(f"{name!r} is not a Python name", "use letters and _")
     common = {
-        "folder": folder,
+        "folder": assignment / name,
         "name": name,
         "number": number,
         "title": table.take("title", str),
@@ -311,62 +235,52 @@ def _read_exercise(table: _Table, assignment: Path, number: str) -> Exercise:
         "required": table.take("required", bool, False),
     }
     points = table.take("points", (int, float), 0)
+    for key, value, least in (("minutes", common["minutes"], 1), ("points", points, 0)):
+        if value < least:
+            raise table.bad(f"`{key}` is {value}", f"it is at least {least}", key)
     make = {"code": _code, "proof blocks": _proof_blocks, "proof": _proof_question}[kind]
     exercise = make(table, common, points)
     table.nothing_left()
     return exercise
 
 
-def _code(table: _Table, common: dict, points: float) -> CodeExercise:
+def _code(table: Table, common: dict, points: float) -> CodeExercise:
     folder = common["folder"]
     _need_files(folder, CODE_FILES)
-    extra = {
-        "withholds": tuple(table.take("withholds", list, [])),
-        "libraries": tuple(table.take("libraries", list, ["numpy", "torch"])),
-        "section": table.take("section", str, ""),
-    }
-    exercise = CodeExercise(**common, points=points, **extra)
+    libraries = table.take_all("libraries", str, list(LIBRARIES))
+    if not libraries or set(libraries) - set(LIBRARIES):
+        raise table.bad(
+            f"`libraries` is {list(libraries)}",
+            f"use one or both of {list(LIBRARIES)}",
+            "libraries",
+        )
+    exercise = CodeExercise(
+        **common,
+        points=points,
+        withholds=table.take_all("withholds", str, []),
+        libraries=libraries,
+        section=table.take("section", str, ""),
+    )
     _check_prompt(folder / "prompt.md")
     _check_signature(exercise)
-    tests = exercise.tests
-    if not points:
-        exercise = CodeExercise(**common, points=len(tests), **extra)
-    return exercise
+    return replace(exercise, points=points or len(exercise.tests))
 
 
-def _proof_blocks(table: _Table, common: dict, points: float) -> ProofBlocks:
-    folder = common["folder"]
-    _need_files(folder, ("proof.toml",))
-    path = folder / "proof.toml"
-    try:
-        data = tomllib.loads(path.read_text())
-    except tomllib.TOMLDecodeError as error:
-        line = re.search(r"at line (\d+)", str(error))
-        raise BadExercise(
-            path, f"is not valid TOML: {error}", "mend that line", line and int(line[1])
-        ) from None
-    proof = _Table(path, data)
-    statement, lines = proof.take("statement", str), proof.take("line", list)
-    distractors = proof.take("distractor", list, [])
+def _proof_blocks(table: Table, common: dict, points: float) -> ProofBlocks:
+    path = common["folder"] / "proof.toml"
+    _need_files(path.parent, (path.name,))
+    proof = Table.read(path)
+    statement = proof.take("statement", str)
+    lines, distractors = proof.take("line", list), proof.take("distractor", list, [])
     proof.nothing_left()
-    if len(lines) > BLOCK_LINES:
-        raise BadExercise(
-            path, f"has {len(lines)} lines", f"a proof to build has at most {BLOCK_LINES}"
-        )
+    if not 2 <= len(lines) <= BLOCK_LINES:
+        raise proof.bad(f"has {len(lines)} lines", f"a proof to build has 2 to {BLOCK_LINES}")
+    if len(distractors) > BLOCK_LINES:
+        raise proof.bad(f"has {len(distractors)} distractors", f"keep {BLOCK_LINES} at most")
     for number, line in enumerate(lines, start=1):
-        if any(
-            not 1 <= before <= len(lines) or before == number for before in line.get("after", [])
-        ):
-            raise BadExercise(
-                path, f"line {number} comes after a line that does not exist", "mend `after`"
-            )
-    for distractor in distractors:
-        if not distractor.get("why") or not 1 <= distractor.get("beside", 0) <= len(lines):
-            raise BadExercise(
-                path,
-                f"the distractor {distractor.get('text', '')[:40]!r} lacks `why` or `beside`",
-                "say why it is false, and the number of the line it imitates",
-            )
+        _check_line(Table(path, line, "line", number), number, len(lines))
+    for number, distractor in enumerate(distractors, start=1):
+        _check_distractor(Table(path, distractor, "distractor", number), len(lines))
     try:
         blocks = Blocks.from_lines(lines, distractors, shuffle=Random(common["name"]))
     except ValueError as error:
@@ -376,14 +290,39 @@ def _proof_blocks(table: _Table, common: dict, points: float) -> ProofBlocks:
     )
 
 
-def _proof_question(table: _Table, common: dict, points: float) -> ProofQuestion:
-    rubric = tuple(table.take("rubric", list))
+def _check_line(table: Table, number: int, lines: int) -> None:
+    table.take("text", str)
+    table.take("part", str, "")
+    for before in table.take_all("after", int, []):
+        if not 1 <= before <= lines or before == number:
+            raise table.bad(
+                f"line {number} comes after line {before}",
+                f"`after` holds numbers of other lines, 1 to {lines}",
+                "after",
+            )
+    table.nothing_left()
+
+
+def _check_distractor(table: Table, lines: int) -> None:
+    table.take("text", str)
+    if not table.take("why", str).strip():
+        raise table.bad("`why` is empty", "say why the line is false or does not follow", "why")
+    if not 1 <= table.take("beside", int) <= lines:
+        raise table.bad(
+            "`beside` names no line",
+            f"give the number of the line it imitates, 1 to {lines}",
+            "beside",
+        )
+    table.nothing_left()
+
+
+def _proof_question(table: Table, common: dict, points: float) -> ProofQuestion:
+    rubric = table.take_all("rubric", str)
     if not 1 <= len(rubric) <= RUBRIC_POINTS:
-        raise BadExercise(
-            table.path,
+        raise table.bad(
             f"{common['name']!r} has {len(rubric)} rubric points",
             f"a proof question has 1 to {RUBRIC_POINTS}, each answered by yes or no",
-            table.line,
+            "rubric",
         )
     return ProofQuestion(
         **common,
@@ -404,14 +343,19 @@ def _need_files(folder: Path, names: tuple[str, ...]) -> None:
 
 
 def _check_prompt(path: Path) -> None:
+    """Prose and equations: a fence that opens anything else is refused."""
+    inside = False
     for number, text in enumerate(path.read_text().splitlines(), start=1):
-        if text.lstrip().startswith(("```", "~~~")) and "{math}" not in text and text.strip("`~ "):
+        if not text.lstrip().startswith(("```", "~~~")):
+            continue
+        if not inside and "{math}" not in text:
             raise BadExercise(
                 path,
                 "holds a code cell",
                 "a prompt is prose and one equation; code goes to solution.py",
                 number,
             )
+        inside = not inside
 
 
 def _parse(path: Path) -> ast.Module:
@@ -440,11 +384,12 @@ def _check_signature(exercise: CodeExercise) -> None:
             "the docstring is the border between starter and answer: write it",
             function.lineno,
         )
-    if len(function.body) < 2:
+    docstring, *answer = function.body
+    if not answer or answer[0].lineno == docstring.end_lineno:
         raise BadExercise(
             path,
             f"{exercise.name} has no model answer",
-            "write it below the docstring",
+            "write it on the lines below the docstring",
             function.lineno,
         )
     if function.returns is None:
@@ -472,6 +417,10 @@ def _read_tests(path: Path, name: str) -> tuple[Test, ...]:
                 f"{node.name} takes {arguments}",
                 f"a test takes ({name}, arrays)",
                 node.lineno,
+            )
+        if node.name in {test.name for test in tests}:
+            raise BadExercise(
+                path, f"two tests are called {node.name}", "rename one of them", node.lineno
             )
         words, _, statement = (ast.get_docstring(node) or "").partition("\n\n")
         if not words:
@@ -501,7 +450,7 @@ def _read_tests(path: Path, name: str) -> tuple[Test, ...]:
         raise BadExercise(
             path,
             f"{sum(t.core for t in tests)} tests are marked @core",
-            "mark one: ordinary inputs and an independent oracle; until it passes nothing is earned",
+            "mark one: ordinary inputs, independent oracle; until it passes nothing is earned",
         )
     if all(test.hidden for test in tests):
         raise BadExercise(path, "has no visible test", "the student needs one to work with")

@@ -1,5 +1,6 @@
 """Proofs that are built: lines to be put in order, among lines that do not belong."""
 
+import itertools
 import string
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from random import Random
 
 ORDERS = 5_000
 """More valid orders than this and the graph says too little to mark by."""
+SHUFFLES = 20
 
 
 @dataclass(frozen=True)
@@ -16,15 +18,30 @@ class Blocks:
     letters: tuple[str, ...]
     text: dict[str, str]
     after: dict[str, tuple[str, ...]]
-    """For each line of the proof, the lines it rests on. A letter that is not here is a distractor."""
+    """For each line of the proof, those it rests on; a letter that is not here is a distractor."""
     part: dict[str, str]
     """Lines of one part (a direction, a case) stay together."""
     why_not: dict[str, str]
-    """For each distractor, the reason why it is false or does not follow."""
+    """For each distractor, why it is false or does not follow."""
 
     @classmethod
     def from_lines(cls, lines: list[dict], distractors: list[dict], shuffle: Random) -> "Blocks":
-        """Letter the lines in a shuffled order in which each distractor stands beside the line it imitates."""
+        """Letter the lines in a shuffled order in which nothing is earned by leaving them so."""
+        blocks = cls._lettered(lines, distractors, shuffle)
+        orders = sum(1 for _ in itertools.islice(blocks.proofs(), ORDERS + 1))
+        if orders > ORDERS:
+            raise ValueError(f"has more than {ORDERS} valid orders")
+        if not orders:
+            raise ValueError("has no valid order: some lines wait for each other")
+        for _ in range(SHUFFLES):
+            if not any(map(blocks.share, (blocks.letters, blocks.letters[::-1]))):
+                break
+            blocks = cls._lettered(lines, distractors, shuffle)
+        return blocks
+
+    @classmethod
+    def _lettered(cls, lines: list[dict], distractors: list[dict], shuffle: Random) -> "Blocks":
+        """Each distractor stands beside the line it imitates."""
         groups = []
         for number in range(1, len(lines) + 1):
             twins = [("line", number - 1)]
@@ -35,7 +52,7 @@ class Blocks:
         shown = [place for group in groups for place in group]
         letter = dict(zip(shown, string.ascii_lowercase, strict=False))
         source = {"line": lines, "distractor": distractors}
-        blocks = cls(
+        return cls(
             letters=tuple(letter.values()),
             text={name: source[kind][i]["text"] for (kind, i), name in letter.items()},
             after={
@@ -47,13 +64,6 @@ class Blocks:
             },
             why_not={letter["distractor", i]: d["why"] for i, d in enumerate(distractors)},
         )
-        number_of_orders = 0
-        for number_of_orders, _ in enumerate(blocks.proofs(), start=1):
-            if number_of_orders > ORDERS:
-                raise ValueError(f"has more than {ORDERS} valid orders")
-        if not number_of_orders:
-            raise ValueError("has no valid order: some lines wait for each other")
-        return blocks
 
     @property
     def one_proof(self) -> list[str]:
@@ -89,19 +99,24 @@ class Blocks:
         seen: list[str] = []
         for letter in answer:
             if letter not in self.text:
-                return f"{letter!r} is no line of this proof; the lines are {self.letters[0]} to {self.letters[-1]}"
+                first, *_, last = self.letters
+                return f"{letter!r} is no line of this proof; the lines are {first} to {last}"
             if letter in seen:
                 return f"line {letter} stands twice"
             if letter in self.why_not:
                 return f"line {letter} does not hold here: {self.why_not[letter]}"
             if missing := [before for before in self.after[letter] if before not in seen]:
                 lines = "one line" if len(missing) == 1 else f"{len(missing)} lines"
-                return f"line {letter} uses something that is not there yet: it rests on {lines} still to come"
+                return (
+                    f"line {letter} uses something that is not there yet: "
+                    f"it rests on {lines} still to come"
+                )
             if interrupted := self._interrupted_part(seen, letter):
                 return f"line {letter} interrupts {interrupted}: finish one part before the next"
             seen.append(letter)
         if missing := len(self.after) - len(seen):
-            return f"so far every line follows; {missing} more {'belongs' if missing == 1 else 'belong'} to the proof"
+            belong = "belongs" if missing == 1 else "belong"
+            return f"so far every line follows; {missing} more {belong} to the proof"
         return None
 
     def _interrupted_part(self, seen: list[str], letter: str) -> str | None:

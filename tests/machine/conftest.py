@@ -34,8 +34,14 @@ class Spoilable:
         (self.chapter / file).write_text(text)
 
     def line_of(self, file: str, words: str) -> int:
+        return self._lines_with(file, words)[0]
+
+    def last_line_of(self, file: str, words: str) -> int:
+        return self._lines_with(file, words)[-1]
+
+    def _lines_with(self, file: str, words: str) -> list[int]:
         lines = (self.chapter / file).read_text().splitlines()
-        return next(number for number, line in enumerate(lines, start=1) if words in line)
+        return [number for number, line in enumerate(lines, start=1) if words in line]
 
     def load(self) -> Assignment:
         return load_assignment(self.chapter)
