@@ -1,4 +1,4 @@
-"""The program `course`. Each verb lives in the module that does the work and is loaded when it is asked for."""
+"""The program `course`: each verb lives in the module that does the work, loaded when asked for."""
 
 from importlib import import_module
 
@@ -6,6 +6,7 @@ import click
 
 VERBS = {
     "exercises": "autograder.exercises_command",
+    "ledger": "autograder.ledger",
     "release": "autograder.release",
     "site": "autograder.book.build",
 }
