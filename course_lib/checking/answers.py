@@ -1,14 +1,20 @@
 """Find an answer among the cells of a notebook, and rebuild it from them alone.
 
 The grader meets cells, not the memory of a kernel. What a check runs is therefore made in a fresh
-namespace from the cells as they now stand: nothing passes here that fails there for want of a helper.
+namespace from the cells as they now stand: nothing passes here that fails there for want of a
+helper.
 """
 
 import ast
 import builtins
+import dis
 import linecache
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from types import CodeType
 from typing import Any
+
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+Statements = list[tuple[str, ast.stmt]]
 
 
 class NoAnswer(Exception):
@@ -26,17 +32,19 @@ class Cells:
         self.sources[cell] = source
 
     def answer(self, name: str) -> tuple[Any, str]:
-        """What `name` is, rebuilt from the cells, and the library its cell says it is written in."""
+        """What `name` is, rebuilt from the cells, and the library that its cell says it is in."""
         statements = self._statements()
         place = _last(statements, name, before=len(statements))
         if place is None:
             raise NoAnswer(f"no cell defines {name} yet: run the cell with your answer first")
-        cell, statement = statements[place]
-        if _is_starter(statement):
+        if _is_starter(statements[place][1]):
             raise NoAnswer("not written yet")
-        return self._build(name, place, statements), _library(self.sources[cell])
+        needed = [statements[index] for index in _needed(statements, place)]
+        own_cells = [cell for cell, step in needed if name in _names_bound(step)]
+        library = _library([self.sources[cell] for cell in own_cells])
+        return self._build(needed)[name], library
 
-    def _statements(self) -> list[tuple[str, ast.stmt]]:
+    def _statements(self) -> Statements:
         found = []
         for cell, source in self.sources.items():
             try:
@@ -46,75 +54,84 @@ class Cells:
             found += [(cell, statement) for statement in body]
         return found
 
-    def _build(self, name: str, place: int, statements: list[tuple[str, ast.stmt]]) -> Any:
-        needed, missing = {place}, {name}
-        waiting = [place]
-        while waiting:
-            current = waiting.pop()
-            for wanted in _names_used(statements[current][1]):
-                # a function may use what is defined below it, so look at the last definition anywhere
-                found = _last(statements, wanted, before=len(statements))
-                if found is not None and found not in needed:
-                    needed.add(found)
-                    waiting.append(found)
-                missing.discard(wanted)
+    def _build(self, needed: Statements) -> dict[str, Any]:
         namespace: dict[str, Any] = {"__name__": "__main__"}
-        for index in sorted(needed):
-            cell, statement = statements[index]
-            file = f"<cell {cell}>"
-            linecache.cache[file] = (
-                len(self.sources[cell]),
-                None,
-                self.sources[cell].splitlines(True),
-                file,
-            )
+        for cell, statement in needed:
+            file, source = f"<cell {cell}>", self.sources[cell]
+            linecache.cache[file] = len(source), None, source.splitlines(True), file
             exec(compile(ast.Module([statement], []), file, "exec"), namespace)
-        return namespace[name]
+        return namespace
 
 
 def missing_names(function: Callable, known: Iterable[str]) -> list[str]:
-    """Global names that a rebuilt function uses and no cell defines, although the kernel remembers them."""
+    """Global names that a rebuilt function uses and only the memory of the kernel still knows."""
     code = getattr(function, "__code__", None)
     if code is None:
         return []
     here = function.__globals__
-    return [n for n in code.co_names if n not in here and not hasattr(builtins, n) and n in known]
+    used = dict.fromkeys(_globals_used(code))
+    return [n for n in used if n not in here and not hasattr(builtins, n) and n in known]
 
 
-def _last(statements: list[tuple[str, ast.stmt]], name: str, before: int) -> int | None:
+def _globals_used(code: CodeType) -> Iterator[str]:
+    for instruction in dis.get_instructions(code):
+        if instruction.opname == "LOAD_GLOBAL":
+            yield instruction.argval
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _globals_used(constant)
+
+
+def _needed(statements: Statements, place: int) -> list[int]:
+    """Where everything stands that the statement at this place rests on, itself included."""
+    needed, waiting = set(), [place]
+    while waiting:
+        current = waiting.pop()
+        needed.add(current)
+        statement = statements[current][1]
+        bound = set() if isinstance(statement, DEFINITIONS) else _names_bound(statement)
+        for wanted in _names_used(statement):
+            # a function may use what is defined below it; `n = n + 1` goes on from what is above
+            before = current if wanted in bound else len(statements)
+            found = _last(statements, wanted, before)
+            if found is not None and found not in needed:
+                waiting.append(found)
+    return sorted(needed)
+
+
+def _last(statements: Statements, name: str, before: int) -> int | None:
     for index in range(before - 1, -1, -1):
         if name in _names_bound(statements[index][1]):
             return index
     return None
 
 
-def _names_bound(statement: ast.stmt) -> set[str]:
-    match statement:
-        case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.AsyncFunctionDef(name=name):
+def _names_bound(node: ast.AST) -> set[str]:
+    """The names that a statement makes or changes: n = 1, n += 1, n[0] = 1, n.size = 1."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store()):
+            return {name}
+        case ast.Subscript(value=owner, ctx=ast.Store()) | ast.Attribute(owner, ctx=ast.Store()):
+            while isinstance(owner, (ast.Subscript, ast.Attribute)):
+                owner = owner.value
+            return {owner.id} if isinstance(owner, ast.Name) else set()
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             return {name}
         case ast.Import(names=names) | ast.ImportFrom(names=names):
             return {(alias.asname or alias.name).partition(".")[0] for alias in names}
-        case (
-            ast.Assign()
-            | ast.AnnAssign()
-            | ast.With()
-            | ast.For()
-            | ast.If()
-            | ast.Try()
-            | ast.AugAssign()
-        ):
-            return {
-                n.id
-                for n in ast.walk(statement)
-                if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-            }
-    return set()
+        case ast.Lambda() | ast.GeneratorExp() | ast.ListComp() | ast.SetComp() | ast.DictComp():
+            return set()
+    return set().union(*map(_names_bound, ast.iter_child_nodes(node)))
 
 
 def _names_used(statement: ast.stmt) -> set[str]:
-    return {
-        n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
-    }
+    used = {n.id for n in ast.walk(statement) if _is_name(n, ast.Load)}
+    steps = [n.target for n in ast.walk(statement) if isinstance(n, ast.AugAssign)]
+    return used.union(*map(_names_bound, steps))
+
+
+def _is_name(node: ast.AST, context: type) -> bool:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, context)
 
 
 def _is_starter(statement: ast.stmt) -> bool:
@@ -125,16 +142,12 @@ def _is_starter(statement: ast.stmt) -> bool:
     return [ast.unparse(line) for line in rest] in ([], ["..."])
 
 
-def _library(source: str) -> str:
-    for statement in ast.parse(source).body:
+def _library(sources: list[str]) -> str:
+    library = "numpy"
+    for statement in [step for source in sources for step in ast.parse(source).body]:
         match statement:
-            case ast.Assign(
-                targets=[ast.Name(id="library")],
-                value=ast.Constant(value="numpy" | "torch" as name),
-            ):
-                return name
-            case ast.Assign(targets=[ast.Name(id="library")]):
-                raise NoAnswer(
-                    'the first line of the answer says neither library = "numpy" nor "torch"'
-                )
-    return "numpy"
+            case ast.Assign([ast.Name("library")], ast.Constant("numpy" | "torch" as name)):
+                library = name
+            case ast.Assign([ast.Name("library")]):
+                raise NoAnswer('the answer begins neither with library = "numpy" nor with "torch"')
+    return library

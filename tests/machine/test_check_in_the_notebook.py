@@ -140,6 +140,13 @@ def test_a_helper_that_only_the_kernel_remembers_is_not_enough(check, monkeypatc
     assert "it uses weights, which no cell defines any more" in said
 
 
+def test_a_withheld_function_imported_under_another_name_refuses(check):
+    answer = _softmax("    import torch\n    return s(torch.as_tensor(x), axis).numpy()")
+    points, said = check("from torch import softmax as s", answer)
+    assert points == 0.0
+    assert "torch.softmax is what this exercise asks you to write" in said
+
+
 def test_patience_opens_further_hints(check):
     said = [check(_softmax(NAIVE))[1] for _ in range(4)]
     assert "further" not in said[1]
