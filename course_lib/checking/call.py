@@ -150,7 +150,9 @@ def _same(old: Any, new: Any) -> bool:
         return old.shape == new.shape and old.dtype == new.dtype and old.tobytes() == new.tobytes()
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(old, torch.Tensor):
-        return old.shape == new.shape and torch.equal(old.nan_to_num(), new.detach().nan_to_num())
+        if (old.shape, old.dtype) != (new.shape, new.dtype):
+            return False
+        return bool(torch.isclose(old, new.detach(), rtol=0, atol=0, equal_nan=True).all())
     return True
 
 

@@ -61,8 +61,7 @@ def expect_less(*, got: Any, than: Any, hint: str) -> None:
 def expect_equal(*, got: Any, expected: Any, hint: str) -> None:
     """A whole answer that is not made of numbers: a name, a list, None."""
     _count()
-    if isinstance(got, np.ndarray) and got.ndim == 0:
-        got = got.item()
+    got = _plain(got)
     if got != expected:
         raise Failure(f"got {got!r}, expected {expected!r}", hint)
 
@@ -88,16 +87,26 @@ def expect_unchanged(call: Any, *, hint: str) -> None:
 def expect_dtype(*, got: Any, hint: str) -> None:
     """The answer came back in the dtype of the run."""
     _count()
-    if not isinstance(got, Returned):
+    if isinstance(got, (np.ndarray, np.generic)) and not isinstance(got, Returned):
         raise AuthorError("expect_dtype needs the answer as it came back, before any arithmetic")
     run = current_run.get()
-    if got.dtype_there != run.dtype:
-        raise Failure(f"got {got.dtype_there}, expected {run.dtype}", hint)
+    there = got.dtype_there if isinstance(got, Returned) else describe(got)
+    if there != run.dtype:
+        raise Failure(f"got {there}, expected {run.dtype}", hint)
 
 
 def _count() -> None:
     global expectations_met
     expectations_met += 1
+
+
+def _plain(value: Any) -> Any:
+    """Lists of plain numbers in the place of arrays."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(_plain, value))
+    return value
 
 
 def _as_array(got: Any, expected: np.ndarray, hint: str) -> np.ndarray:
@@ -121,9 +130,8 @@ def describe(value: Any) -> str:
     if isinstance(value, Returned) and value.dtype_there.startswith("a Python"):
         return value.dtype_there
     if isinstance(value, np.ndarray):
-        kind = {"b": " of booleans", "i": " of integers", "u": " of integers"}.get(
-            value.dtype.kind, ""
-        )
+        kinds = {"f": "", "b": " of booleans", "i": " of integers", "u": " of integers"}
+        kind = kinds.get(value.dtype.kind, f" of {value.dtype}")
         return (
             f"an array{kind} of shape {_shape(value)}" if value.ndim else f"a single number{kind}"
         )

@@ -95,8 +95,14 @@ def bring_back(value: Any, library: str) -> Any:
             raise WrongKind('a torch tensor, although the answer says library = "numpy"')
         there = value.detach()
         dtype, device = str(there.dtype).removeprefix("torch."), there.device.type
+        if there.dtype.is_complex:
+            raise WrongKind(f"a tensor of dtype {dtype}")
+        if there.layout != torch.strided:
+            raise WrongKind("a tensor that is not dense")
+        if device == "meta":
+            raise WrongKind("a tensor without values, on the device meta")
         there = there.double() if there.dtype.is_floating_point else there
-        return Returned.of(there.cpu().resolve_conj().numpy(), dtype, device)
+        return Returned.of(there.cpu().resolve_neg().numpy(), dtype, device)
     if isinstance(value, np.ma.MaskedArray):
         raise WrongKind("a masked array")
     if isinstance(value, (np.ndarray, np.generic)):
