@@ -118,13 +118,13 @@ def must_be_of_one_library(given: dict[str, Array]) -> None:
     for name, y in others:
         if is_torch_array(x) != is_torch_array(y):
             raise TypeError(
-                f"{first} is a {_library(x)} and {name} a {_library(y)}:"
-                " convert one of them, for instance by torch.from_numpy"
+                f"{first} is a {_library(x)} and {name} a {_library(y)}; expected"
+                " one library: convert one of them, for instance by torch.from_numpy"
             )
         if device(x) != device(y):
             raise ValueError(
-                f"{first} is on {device(x)} and {name} on {device(y)}:"
-                f" move one of them, {name}.to({first}.device)"
+                f"{first} is on {device(x)} and {name} on {device(y)}; expected one"
+                f" device: {name}.to({first}.device)"
             )
 
 
@@ -133,7 +133,7 @@ def _must_be_of_kind(name: str, x: Array, allowed: tuple[str, ...]) -> None:
     if allowed and dtype not in allowed:
         wanted = next(kind for kind in ("float", "bool", "int") if allowed[-1].startswith(kind))
         cast = f"{name}.{wanted}()" if is_torch_array(x) else f"{name}.astype({wanted})"
-        raise TypeError(f"{name} has dtype {dtype}; expected a {wanted}: {cast}")
+        raise TypeError(f"{name} has dtype {dtype}; expected {wanted}: {cast}")
 
 
 def _common_dtype(floats: dict[str, Array]) -> Any:
@@ -143,8 +143,8 @@ def _common_dtype(floats: dict[str, Array]) -> Any:
     for name, y in others:
         if x.dtype != y.dtype:
             raise TypeError(
-                f"{first} has dtype {name_of(x.dtype)} and {name} {name_of(y.dtype)}:"
-                " give all in one dtype"
+                f"{first} has dtype {name_of(x.dtype)} and {name} {name_of(y.dtype)};"
+                " expected one dtype for all"
             )
     return x.dtype
 

@@ -120,9 +120,12 @@ def cross_attention(
 
     $Q = X_q W_Q$, $K = X_{kv} W_K$, $V = X_{kv} W_V$, then Eq. (2.2)  -- Eq. (2.4).
     """
-    enter(cross_attention, X_q=X_q, X_kv=X_kv, W_Q=W_Q, W_K=W_K, W_V=W_V)
+    _, dtype, X_q, X_kv, W_Q, W_K, W_V = enter(
+        cross_attention, X_q=X_q, X_kv=X_kv, W_Q=W_Q, W_K=W_K, W_V=W_V
+    )
     Q, K, V = project(X_q, W_Q), project(X_kv, W_K), project(X_kv, W_V)
-    return attention_with_weights(Q, K, V, attn_mask)
+    output, weights = attention_with_weights(Q, K, V, attn_mask)
+    return leave(output, dtype), leave(weights, dtype)
 
 
 def self_attention(

@@ -139,7 +139,10 @@ def multi_head_to_torch(weights: MultiHeadWeights, module: Any) -> None:
     targets = multi_head_from_torch(module)
     for name, given, target in zip(weights._fields, weights, targets, strict=True):
         sizes = [None if W is None else shape_of(W) for W in (given, target)]
-        check(sizes[0] == sizes[1], f"{name} has shape {sizes[0]}; the module expects {sizes[1]}")
+        check(
+            sizes[0] == sizes[1],
+            f"{name} has shape {sizes[0]}; expected {sizes[1]}, as in the module",
+        )
         if target is not None:  # a view of the module's own parameter
             xp = array_namespace(target)
             target.detach()[...] = xp.asarray(given, dtype=target.dtype, device=target.device)

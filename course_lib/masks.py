@@ -60,14 +60,14 @@ def same_block(n_q: int, n_k: int, size: int, like: Array = None) -> Bool[Array,
 
 
 def strided_causal(n_q: int, n_k: int, stride: int, like: Array = None) -> Bool[Array, "n_q n_k"]:
-    r"""Query i sees the `stride` keys up to itself and before them the last key of every stride.
+    r"""Query i sees the `stride` keys up to itself and before them one key in every stride.
 
-    $M_{ij} = [\,j \le i\,]\,[\,i - j < s \ \text{or}\ j \equiv s - 1 \bmod s\,]$  -- Eq. (9.1);
+    $M_{ij} = [\,j \le i\,]\,[\,i - j < s \ \text{or}\ i \equiv j \bmod s\,]$  -- Eq. (9.1);
     Child et al. 2019.
     """
     check(stride > 0, f"stride is {stride}; expected at least 1")
     i, j = _positions(n_q, n_k, like)
-    return (j <= i) & ((i - j < stride) | (j % stride == stride - 1))
+    return (j <= i) & ((i - j < stride) | ((i - j) % stride == 0))
 
 
 def global_tokens(n_q: int, n_k: int, count: int, like: Array = None) -> Bool[Array, "n_q n_k"]:

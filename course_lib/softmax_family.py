@@ -76,9 +76,9 @@ def softmax_at(x: Float[Array, "*rows n"], temperature: float) -> Float[Array, "
     check(temperature >= 0, f"temperature is {temperature}; expected a number from 0 to infinity")
     gap = x - xp.max(x, axis=-1, keepdims=True)
     limits = xp.finfo(x.dtype)
-    if temperature < limits.smallest_normal:
+    if temperature < float(limits.smallest_normal):
         return _shared_equally(gap == 0, dtype)
-    if temperature > limits.max:
+    if temperature > float(limits.max):
         return _shared_equally(gap > -math.inf, dtype)
     if temperature < 1:  # ten thousand temperatures below the top the weight is exactly zero
         gap = xp.where(gap < -1e4 * temperature, -1e4 * temperature, gap)

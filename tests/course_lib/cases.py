@@ -1,5 +1,6 @@
 """What a judged function is: inputs of generated shapes, and another implementation of it."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -33,7 +34,6 @@ class Case:
     by: str
     options: dict[str, tuple] = field(default_factory=dict)
     differentiable: bool = True
-    half: bool = True
     takes_like: bool = False
     """Whether an array says in which library and dtype the result is to be made."""
 
@@ -47,6 +47,20 @@ class Case:
                 "seed": st.integers(0, 2**32 - 1),
             }
         )
+
+
+PROPERTIES: dict[str, tuple[str, str]] = {}
+"""For each function without a judge on generated shapes: what judges it, and the test."""
+
+
+def judges(*names: str, by: str) -> Callable:
+    """Say which functions a test of a property judges."""
+
+    def register(test: Callable) -> Callable:
+        PROPERTIES.update(dict.fromkeys(names, (by, test.__name__)))
+        return test
+
+    return register
 
 
 class Numbers:
@@ -97,6 +111,14 @@ def half_precision_errors(case: Case, examples: int = 60) -> dict[str, tuple[flo
     return worst
 
 
+def one_example(case: Case) -> dict:
+    """Return arguments of middle size, as torch tensors."""
+    words = [re.split("[>:]", word)[0] for word in case.sizes.split()]
+    sizes = {word: (2,) if word == "batch" else 4 for word in words}
+    options = {name: choices[0] for name, choices in case.options.items()}
+    return _arguments(case, {"sizes": sizes, "options": options, "seed": 0}, "torch", "float64")
+
+
 def _repeat(case: Case, kinds: tuple, compare: Callable, examples: int) -> None:
     @settings(
         max_examples=examples,
@@ -117,13 +139,13 @@ def _own_error(case: Case, dtype: str, example: dict) -> float:
     """Error of the judge itself, computed in low precision on the same inputs."""
     arguments = _arguments(case, example, "torch", dtype)
     with torch.no_grad():
-        return error(case.judge(**arguments), case.judge(**_map(arguments, _as_tensor)))
+        return error(case.judge(**arguments), case.judge(**map_arrays(arguments, _as_tensor)))
 
 
 def _difference(case: Case, kind: tuple[str, str], example: dict) -> float:
     library, dtype = kind
     arguments = _arguments(case, example, library, dtype)
-    before = _map(arguments, lambda x: x.copy() if library == "numpy" else x.clone())
+    before = map_arrays(arguments, lambda x: x.copy() if library == "numpy" else x.clone())
     with torch.no_grad():
         got = getattr(course_lib, case.name)(**arguments)
     for part in leaves(got):
@@ -132,7 +154,7 @@ def _difference(case: Case, kind: tuple[str, str], example: dict) -> float:
         )
         assert part.dtype in (_dtype(library, dtype), _dtype(library, "bool")), part.dtype
     assert error(_arrays(arguments), _arrays(before)) == 0, "an input was changed"
-    exact = _map(arguments, _as_tensor)
+    exact = map_arrays(arguments, _as_tensor)
     with torch.no_grad():
         difference = error(got, case.judge(**exact))
     if case.differentiable and kind == ("torch", "float64"):
@@ -153,7 +175,7 @@ def _gradients(function: Callable, arguments: dict) -> tuple:
             inputs.append(x)
         return x
 
-    outputs = [y for y in leaves(function(**_map(arguments, leaf))) if y.is_floating_point()]
+    outputs = [y for y in leaves(function(**map_arrays(arguments, leaf))) if y.is_floating_point()]
     random = torch.Generator().manual_seed(0)
     loss = sum((y * torch.randn(y.shape, generator=random, dtype=y.dtype)).sum() for y in outputs)
     if not inputs or not torch.is_tensor(loss) or not loss.requires_grad:
@@ -167,22 +189,22 @@ def _gradients(function: Callable, arguments: dict) -> tuple:
 def _arguments(case: Case, example: dict, library: str, dtype: str) -> dict:
     sizes = SimpleNamespace(**example["sizes"], **example["options"])
     arguments = case.inputs(sizes, Numbers(example["seed"])) | example["options"]
-    arguments = _map(arguments, lambda x: _in(library, dtype, x))
+    arguments = map_arrays(arguments, lambda x: _in(library, dtype, x))
     return arguments | ({"like": _in(library, dtype, np.zeros(1))} if case.takes_like else {})
 
 
-def _map(nest: Any, change: Callable) -> Any:
+def map_arrays(nest: Any, change: Callable) -> Any:
     """Apply a change to every array in a nest of arguments."""
     if isinstance(nest, dict):
-        return {name: _map(value, change) for name, value in nest.items()}
+        return {name: map_arrays(value, change) for name, value in nest.items()}
     if hasattr(nest, "_fields"):
-        return type(nest)(*(_map(value, change) for value in nest))
+        return type(nest)(*(map_arrays(value, change) for value in nest))
     return change(nest) if isinstance(nest, np.ndarray | torch.Tensor) else nest
 
 
 def _arrays(nest: Any) -> tuple:
     found = []
-    _map(nest, lambda x: found.append(x) or x)
+    map_arrays(nest, lambda x: found.append(x) or x)
     return tuple(found)
 
 

@@ -9,6 +9,9 @@ import torch
 TOLERANCE = {"float64": 1e-12, "float32": 1e-5}
 """Largest difference allowed, relative to the largest expected entry or to 1 if that is less."""
 
+CENTRAL_DIFFERENCE = 1e-7
+"""Relative error of a central difference in float64 that is due to the method."""
+
 TIMES_TORCH = 2
 """float16 and bfloat16: at most this many times the error of torch's own operation."""
 
@@ -55,3 +58,13 @@ def _error(got: np.ndarray, expected: np.ndarray) -> float:
         return np.inf
     scale = max(1.0, float(np.abs(expected[finite]).max(initial=0.0)))
     return float(np.abs(got[finite] - expected[finite]).max(initial=0.0)) / scale
+
+
+def assert_digits(got: Any, printed: Any, digits: int) -> None:
+    """Raise unless the numbers round to the printed ones: half a unit of the last digit."""
+    got, printed = as_float64(got), np.asarray(printed)
+    assert got.shape == printed.shape, f"shape {got.shape}, printed {printed.shape}"
+    worst = np.abs(got - printed).max(initial=0.0)
+    assert worst <= 0.5000001 * 10.0**-digits, (
+        f"got\n{got}\nprinted with {digits} digits\n{printed}"
+    )

@@ -270,7 +270,6 @@ GRADIENTS = [
         _gradient_at_an_added_mask,
         "torch.autograd of SDPA",
         differentiable=False,
-        half=False,
     ),
     Case(
         "projection_vjp",
@@ -329,7 +328,6 @@ EFFICIENT = [
         _scores_values,
         _online_by_torch,
         "exponentials without a shift",
-        half=False,
     ),
     Case(
         "online_update",
@@ -337,7 +335,6 @@ EFFICIENT = [
         lambda s, r: _scores_values(s, r) | {"state": _state(s, r)},
         _online_update_by_torch,
         "exponentials without a shift",
-        half=False,
     ),
     Case(
         "online_answer",

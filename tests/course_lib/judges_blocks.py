@@ -73,7 +73,6 @@ POSITIONS = [
         lambda may_attend, order: may_attend[..., order, :][..., :, order],
         "torch indexing",
         differentiable=False,
-        half=False,
     ),
     Case(
         "sinusoidal_positions",
@@ -159,7 +158,6 @@ KERNELS = [
         lambda s, r: {"G": abs(r(*s.batch, s.n, s.m))},
         lambda G: F.normalize(G, p=1, dim=-1),
         "F.normalize",
-        half=False,
     ),
     Case(
         "symmetric_and_skew",
@@ -175,7 +173,6 @@ KERNELS = [
         _equal_lengths,
         "torch.linalg.vector_norm",
         differentiable=False,
-        half=False,
     ),
     Case(
         "diffusion_quotient",
@@ -190,7 +187,6 @@ KERNELS = [
         _quotient,
         "the kernel written out",
         {"bandwidth": (0.7, 2.0)},
-        half=False,
     ),
 ]
 
@@ -376,7 +372,6 @@ BLOCKS = [
         _stack_by_torch,
         "torch TransformerEncoderLayer",
         PRE_AND_POST,
-        half=False,
     ),
     Case(
         "decoder_stack",
@@ -385,7 +380,6 @@ BLOCKS = [
         _stack_by_torch,
         "torch TransformerDecoderLayer",
         PRE_AND_POST,
-        half=False,
     ),
     Case(
         "shaped_weights",
@@ -398,7 +392,6 @@ BLOCKS = [
         ),
         "torch.softmax",
         {"temperature": (0.5, 4.0)},
-        half=False,
     ),
 ]
 
@@ -451,7 +444,6 @@ DYNAMICS = [
         _velocity_by_loops,
         "loop over tokens",
         {"beta": (0.0, 1.0, 9.0)},
-        half=False,
     ),
     Case(
         "token_flow",
@@ -460,7 +452,6 @@ DYNAMICS = [
         _flow_by_loops,
         "loop over tokens",
         {"beta": (1.0, 4.0), "step": (0.1,), "steps": (0, 1, 5)},
-        half=False,
     ),
     Case(
         "flow_energy",
@@ -481,7 +472,6 @@ DYNAMICS = [
         ),
         "torch.linalg.matrix_norm",
         differentiable=False,
-        half=False,
     ),
     Case(
         "hopfield_update",
@@ -500,7 +490,6 @@ DYNAMICS = [
         _sparsemax_by_bisection,
         "bisection",
         differentiable=False,
-        half=False,
     ),
     Case(
         "sinkhorn",
@@ -542,7 +531,6 @@ READING = [
         ),
         "torch.linalg.multi_dot",
         {"residual": (0.0, 0.5, 1.0)},
-        half=False,
     ),
     Case(
         "head_entropy",

@@ -85,7 +85,6 @@ SOFTMAX = [
         _softmax_jacobian,
         "torch.func.jacrev",
         differentiable=False,
-        half=False,
     ),
     Case(
         "softmax_vjp",
@@ -248,7 +247,6 @@ def _mask_case(name, rule, **options):
         "truth table",
         options,
         differentiable=False,
-        half=False,
         takes_like=True,
     )
 
@@ -285,7 +283,7 @@ MASKS = [
     ),
     _mask_case(
         "strided_causal",
-        lambda i, j, n_q, n_k, stride: j <= i and (i < j + stride or (j + 1) % stride == 0),
+        lambda i, j, n_q, n_k, stride: j <= i and (i < j + stride or i % stride == j % stride),
         stride=(1, 2, 3),
     ),
     _mask_case("global_tokens", lambda i, j, n_q, n_k, count: min(i, j) < count, count=(0, 1, 2)),
@@ -298,7 +296,6 @@ MASKS = [
         ).reshape(len(lengths), 1, n_k),
         "truth table",
         differentiable=False,
-        half=False,
         takes_like=True,
     ),
     Case(
@@ -317,7 +314,6 @@ MASKS = [
         lambda additive: ~additive.isneginf(),
         "torch.isneginf",
         differentiable=False,
-        half=False,
     ),
     Case(
         "mask_scores",

@@ -1,0 +1,37 @@
+"""The table of judged functions: `python -m tests.course_lib.table` prints it."""
+
+import re
+
+import tests.course_lib.test_ledger_depth
+import tests.course_lib.test_ledger_mechanism
+import tests.course_lib.test_ledger_systems  # noqa: F401  (these three fill PROPERTIES)
+from tests.course_lib.cases import PROPERTIES, half_precision_errors, worst_errors
+from tests.course_lib.checked import course_lib
+from tests.course_lib.judges import CASES
+
+
+def rows() -> list[tuple[str, ...]]:
+    """Return function, equation, judge, worst error by dtype; low precision beside torch's."""
+    found = []
+    for case in CASES:
+        errors = [f"{worst:.0e}" for worst in worst_errors(case).values()]
+        halves = half_precision_errors(case)
+        errors += ["{:.0e} ({:.0e})".format(*halves[dtype]) for dtype in ("bfloat16", "float16")]
+        found.append((case.name, equation(case.name), case.by, *errors))
+    for name, (judge, test) in PROPERTIES.items():
+        found.append((name, equation(name), f"{judge}: {test}", "-", "-", "-", "-"))
+    return sorted(found, key=lambda row: tuple(map(int, row[1].split("."))))
+
+
+def equation(name: str) -> str:
+    return re.search(r"-- (Eq\. \(|Exercise )([\d.]*\d)", getattr(course_lib, name).__doc__)[2]
+
+
+def main() -> None:
+    head = ("function", "Eq.", "judge", "float64", "float32", "bfloat16 (torch)", "float16 (torch)")
+    for row in (head, ("---",) * len(head), *rows()):
+        print("| " + " | ".join(row) + " |")
+
+
+if __name__ == "__main__":
+    main()
