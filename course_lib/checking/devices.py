@@ -23,7 +23,6 @@ READS_VALUES = (
     "_unique2",
     "masked_select",
     "allclose",
-    "is_nonzero",
     "bincount",
     "repeat_interleave",
     "unique_consecutive",
@@ -48,7 +47,9 @@ class _Judge(TorchDispatchMode):
         on_meta = [tensor for tensor in tensors if tensor.device.type == "meta"]
         if on_meta and name in READS_VALUES:
             raise NeedsValues(name)
-        if on_meta and name in ("index", "index_put", "index_put_") and _selects_by_mask(args):
+        if name in ("index", "index_put", "index_put_") and _selects_by_mask(args):
+            if name == "index_put_" and args[2].ndim == 0:
+                return args[0]  # one number for every entry: how many there are does not matter
             raise NeedsValues(name)
         elsewhere = [tensor for tensor in tensors if tensor.device.type != "meta" and tensor.ndim]
         if on_meta and elsewhere and name not in MAY_MIX:
@@ -56,8 +57,9 @@ class _Judge(TorchDispatchMode):
                 f"`{name}` met a tensor made on the CPU, of shape {tuple(elsewhere[0].shape)}"
             )
         if name in ("copy_", "index_put_") and on_meta and args[0].device.type != "meta":
+            shape = tuple(args[0].shape)
             raise DeviceSlip(
-                f"a result was written into a tensor made on the CPU, of shape {tuple(args[0].shape)}"
+                f"a result was written into a tensor made on the CPU, of shape {shape}"
             )
         return operation(*args, **kwargs)
 
@@ -83,7 +85,10 @@ def replay_on_meta(
             return f"on a GPU this would fail: {slip}"
         except (NeedsValues, NotImplementedError):
             return "whether it runs on a GPU is not checkable here: it looks at values"
-        except Exception:
+        except Exception as error:
+            if "device type" in str(error):  # torch's own words, before any operation was reached
+                words = " ".join(str(error).split()).replace("meta", "cuda")
+                return f"on a GPU this would fail: {words}"
             return "whether it runs on a GPU is not checkable here"
         strays = [
             leaf
