@@ -1,0 +1,41 @@
+"""`pytest solutions/03_softmax` runs the tests of a chapter on its model answers.
+
+The function under test and `arrays` are handed to a `tests.py` as fixtures, once for each dtype.
+"""
+
+import numpy as np
+import pytest
+
+from autograder.exercises import CodeExercise, load_assignment
+from autograder.prove import RUNS
+from course_lib.checking.arrays import Arrays
+from course_lib.checking.call import Call
+from course_lib.checking.expect import current_run
+from course_lib.checking.record import in_dtype_of
+from course_lib.checking.verdicts import load_module
+
+
+def pytest_generate_tests(metafunc):
+    folder = metafunc.definition.path.parent
+    exercise = load_assignment(folder.parent)[folder.name]
+    assert isinstance(exercise, CodeExercise)
+    model = getattr(load_module(folder / "solution.py"), exercise.name)
+    answers = vars(load_module(folder / "right.py")).values()
+    oracle = next(answer for answer in answers if getattr(answer, "is_oracle", False))
+    test = metafunc.function
+    runs = dict.fromkeys(in_dtype_of(test, run) for run in RUNS[exercise.library])
+    cases = [
+        (Call(model, run, exercise.withholds), Arrays(run, test.__name__, oracle), run)
+        for run in runs
+    ]
+    metafunc.parametrize(
+        (exercise.name, "arrays", "in_run"), cases, indirect=["in_run"], ids=map(str, runs)
+    )
+
+
+@pytest.fixture(autouse=True)
+def in_run(request):
+    token = current_run.set(request.param)
+    with np.errstate(all="ignore"):
+        yield
+    current_run.reset(token)
