@@ -40,17 +40,23 @@ def build(root: Path, *options: str) -> str:
     return done.stdout.strip()
 
 
-@pytest.fixture(scope="session")
-def site() -> Site:
-    """The pages of this checkout; `course site` may have built them already."""
-    assert build(ROOT) == ""
-    return Site(ROOT)
+def snapshot(folder: Path, solutions: bool = False) -> Site:
+    """The pages of this checkout, built if they are not current, out of the next build's way."""
+    assert build(ROOT, *["--solutions"] * solutions) == ""
+    built, copy = Site(ROOT, solutions), Site(folder, solutions)
+    with built.alone():
+        shutil.copytree(built.folder, copy.folder)
+    return copy
 
 
 @pytest.fixture(scope="session")
-def solutions_site() -> Site:
-    assert build(ROOT, "--solutions") == ""
-    return Site(ROOT, solutions=True)
+def site(tmp_path_factory) -> Site:
+    return snapshot(tmp_path_factory.mktemp("site"))
+
+
+@pytest.fixture(scope="session")
+def solutions_site(tmp_path_factory) -> Site:
+    return snapshot(tmp_path_factory.mktemp("solutions"), solutions=True)
 
 
 @pytest.fixture(scope="session")
