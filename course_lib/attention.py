@@ -25,7 +25,7 @@ def attend(
     r"""Average the values with weights from any scoring function; return output and weights.
 
     $o_i = \sum_j \alpha_{ij}\, g(v_j)$ with $\alpha_i = \mathrm{softmax}(f(q_i, k_1), \dots,
-    f(q_i, k_n))$  -- Eq. (1.9).
+    f(q_i, k_n))$  -- Eq. (1.1).
 
     `score` is $f$ for all pairs at once; `value_map` is $g$, the identity if not given.
     """

@@ -61,7 +61,7 @@ def hand(angle: float, sharpness: float = SHARPNESS) -> Float[np.ndarray, " 2"]:
     r"""Return the query that points at `angle` degrees.
 
     $q = \beta\sqrt{2}\,(\cos\varphi, \sin\varphi)$, so that the scaled score of a key at angle
-    $\theta$ is $q \cdot k/\sqrt{2} = \beta\cos(\varphi - \theta)$  -- Eq. (1.1).
+    $\theta$ is $q \cdot k/\sqrt{2} = \beta\cos(\varphi - \theta)$.
     """
     return sharpness * math.sqrt(2) * on_the_dial(angle)
 
