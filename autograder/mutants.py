@@ -80,8 +80,18 @@ def mutants(source: str, function: str) -> Iterator[Mutant]:
 
 
 def _edits(statement: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
+    whole = [node for node in ast.walk(statement) if _is_negative_number(node)]
+    inside = {id(node.operand) for node in whole}
     for node in ast.walk(statement):
-        yield from ((node, replacement) for replacement in _replacements(node))
+        if id(node) not in inside:
+            yield from ((node, replacement) for replacement in _replacements(node))
+
+
+def _is_negative_number(node: ast.AST) -> bool:
+    match node:
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int())):
+            return True
+    return False
 
 
 def _replacements(node: ast.AST) -> Iterator[ast.AST]:
@@ -93,9 +103,8 @@ def _replacements(node: ast.AST) -> Iterator[ast.AST]:
         case ast.Compare(ops=[op]) if type(op) in OPERATORS:
             yield _with(node, ops=[OPERATORS[type(op)]()])
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as value)):
-            yield ast.copy_location(
-                ast.UnaryOp(ast.USub(), ast.Constant(value + 1)), node
-            )  # another axis
+            # another axis; not its opposite, which in a matrix is the same axis
+            yield _with(node, operand=ast.Constant(value + 1))
         case ast.UnaryOp(op=ast.USub() | ast.Not(), operand=operand):
             yield operand
         case ast.Constant(value=bool() as value):

@@ -24,7 +24,7 @@ def refused(proof, *words):
 def test_a_good_exercise_is_proved_over_25_seeds(course):
     proof = course.prove(seeds=proving.SEEDS)
     assert proof.holds, refusals(proof)
-    assert (proof.tests, proof.right, proof.wrong_caught, proof.mutants) == (3, 3, 3, 7)
+    assert (proof.tests, proof.right, proof.wrong_caught, proof.mutants) == (3, 3, 3, 5)
 
 
 @pytest.mark.parametrize("name", ["what_a_mean_forgets", "mean_of_a_shift"])
@@ -278,22 +278,22 @@ LOOP = "    while x.ndim:\n        pass\n"
     ],
 )
 def test_an_endless_loop(course, monkeypatch, file, function, old):
-    monkeypatch.setattr(proving, "SECONDS_PER_TEST", 0.2)
+    monkeypatch.setattr(proving, "SECONDS_PER_TEST", 1)
     course.spoil(f"row_means/{file}", old, LOOP)
     said = refusals(course.prove())
     assert f"01_rows/row_means/{file}, {function}: gives no answer to test_" in said[0]
-    assert "within 0.2 seconds" in said[0]
+    assert "within 1 seconds" in said[0]
 
 
 def test_an_edit_that_loops_for_ever_is_noticed(course, monkeypatch):
-    monkeypatch.setattr(proving, "SECONDS_PER_TEST", 0.2)
-    loop = (
-        "total, j = 0, 0\n    while j < x.shape[-1]:\n        total, j = total + x[..., j], j + 1"
-    )
-    course.spoil("row_means/solution.py", DIVIDE, f"{loop}\n    return total / x.shape[-1]")
-    proof = course.prove(seeds=1)
-    assert proof.holds, refusals(proof)
-    assert proof.mutants > 9
+    """Here j + 1 => j - 1 never comes to an end."""
+    monkeypatch.setattr(proving, "SECONDS_PER_TEST", 1)
+    loop = "total, j, n = 0, 0, x.shape[-1]\n    while j < n:\n"
+    loop += "        total, j = total + x[..., j % n], j + 1\n    return total / n"
+    course.spoil("row_means/solution.py", DIVIDE, loop)
+    said = refusals(course.prove(seeds=1))
+    assert not any("`j + 1 => j - 1`" in fault for fault in said), said
+    assert said == []
 
 
 def test_a_model_answer_in_torch_is_proved_alike(course):
