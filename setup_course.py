@@ -32,7 +32,7 @@ VERBS = {
     "test": ("all tests but the slow", LINT + ["pytest -n auto -m 'not slow'", "course exercises"]),
     "test-fast": ("unit tests", ["pytest -n auto -m 'not slow and not browser'"]),
     "test-slow": ("tests with databases and whole installations", ["pytest -m slow"]),
-    "bench": ("measure speed", ["pytest benchmarks"]),
+    "bench": ("measure speed", ["python -m benchmarks"]),
     "lint": ("style, layout and spelling", LINT),
     "lock": ("pin in requirements.lock what pyproject.toml wants", ["python -m autograder.lock"]),
     "setup": ("nothing but set up", []),
