@@ -102,12 +102,12 @@ def qkv_diagram(
 
     `tables` maps the letters of the equation to the computed arrays; nothing is computed here.
     """
-    fig = blank_figure(11, 5.6)
-    axes = {name: fig.add_axes((*corner, 0.13, 0.24)) for name, (corner, _) in _QKV_PLACES.items()}
+    fig = blank_figure(12, 6)
+    axes = {name: fig.add_axes((*corner, 0.14, 0.22)) for name, (corner, _) in _QKV_PLACES.items()}
     for name, (_, words) in _QKV_PLACES.items():
         table = tables[name]
         columns = tokens if name in "SA" else [str(i + 1) for i in range(table.shape[1])]
-        _draw_table(axes[name], table, tokens, columns, signed=name != "A")
+        _draw_table(axes[name], table, tokens, columns, signed=name != "A", size=8.5)
         axes[name].set_title(f"${name}$  {words}")
     for start, end in _QKV_ARROWS:
         fig.add_artist(_arrow_between(axes[start], axes[end]))
@@ -162,7 +162,7 @@ def _labels(table, rows, columns) -> tuple[list[str], list[str]]:
     return rows, columns
 
 
-def _draw_table(ax, table, rows, columns, signed: bool, digits: int = 2) -> None:
+def _draw_table(ax, table, rows, columns, signed: bool, digits: int = 2, size: float = 10) -> None:
     reach = max(float(np.abs(table).max(initial=0.0)), 1e-12)
     bottom = -reach if signed else 0.0
     top = reach if signed else 1.0
@@ -175,14 +175,14 @@ def _draw_table(ax, table, rows, columns, signed: bool, digits: int = 2) -> None
     if max(table.shape) > PRINTED:
         return
     for (i, j), number in np.ndenumerate(table):
-        colour = _readable_on(image.to_rgba(number))
-        ax.text(j, i, f"{number:.{digits}f}", ha="center", va="center", color=colour)
+        look = {"color": _readable_on(image.to_rgba(number)), "fontsize": size}
+        ax.text(j, i, f"{number:.{digits}f}", ha="center", va="center", **look)
 
 
 def _readable_on(colour) -> str:
-    """White or ink, whichever has the larger contrast on this colour (WCAG luminance)."""
+    """White or black, whichever has the larger contrast on this colour (WCAG luminance)."""
     linear = (np.asarray(colour[:3]) + 0.055) ** 2.4 / 1.055**2.4
-    return "white" if linear @ (0.2126, 0.7152, 0.0722) < 0.18 else INK
+    return "white" if linear @ (0.2126, 0.7152, 0.0722) < 0.179 else "black"
 
 
 _QKV_PLACES = {

@@ -21,8 +21,6 @@ def style() -> dict:
     return {
         "figure.facecolor": "none",
         "axes.facecolor": "none",
-        "savefig.facecolor": "none",
-        "savefig.bbox": "tight",
         "font.size": 11,
         "axes.titlesize": 12,
         "axes.edgecolor": MUTED,
@@ -32,8 +30,6 @@ def style() -> dict:
         "text.color": INK,
         "xtick.color": INK,
         "ytick.color": INK,
-        "svg.fonttype": "path",
-        "svg.hashsalt": "attention",
     }
 
 

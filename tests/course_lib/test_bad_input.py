@@ -39,6 +39,15 @@ CASES = {
         ValueError,
         r"x has shape \(2, 0\).*is empty",
     ),
+    "an empty row for log_softmax": (lambda: lib.log_softmax(ones(2, 0)), ValueError, "is empty"),
+    "an empty row for logsumexp": (lambda: lib.logsumexp(ones(2, 0)), ValueError, "is empty"),
+    "an empty row for softmax_at": (lambda: lib.softmax_at(ones(0), 2.0), ValueError, "is empty"),
+    "an empty row for entropy": (lambda: lib.entropy_of_scores(ones(0)), ValueError, "is empty"),
+    "no feature to vary": (
+        lambda: lib.score_variance(ones(0), ones(0, 0), ones(0), ones(0, 0)),
+        ValueError,
+        "mu_q is empty",
+    ),
     "no axis at all": (
         lambda: lib.softmax(np.float64(3)),
         ValueError,

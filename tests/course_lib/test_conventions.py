@@ -119,6 +119,25 @@ def test_true_means_may_attend_in_multi_head_attention_too():
     assert_close(found, module(X, X, X, attn_mask=~mask)[0])
 
 
+def test_causal_multi_head_attention_is_its_mask():
+    """Self-attention, cross-attention and several heads take the same mask."""
+    X, W = normal(5, 6), [normal(6, 6, seed=seed) for seed in range(4)]
+    past, weights = lib.causal_from_start(5, 5), lib.MultiHeadWeights(*W)
+    masked = lib.multi_head_attention(X, X, X, weights, 2, past)
+    assert_close(lib.multi_head_attention(X, X, X, weights, 2, is_causal=True), masked)
+    one_head = lib.multi_head_attention(X, X, X, weights._replace(W_O=np.eye(6)), 1, past)[0]
+    assert_close(lib.self_attention(X, *W[:3], past)[0], one_head)
+    assert_close(lib.cross_attention(X, X, *W[:3], past)[0], one_head)
+
+
+def test_dropout_of_weights_reaches_every_head():
+    """With p = 1 only the bias of the output is left."""
+    X, weights = normal(5, 6), lib.MultiHeadWeights(*[normal(6, 6)] * 4, b_O=normal(6))
+    output, attended = lib.multi_head_attention(X, X, X, weights, 2, dropout_p=1.0)
+    assert_close(output, np.tile(normal(6), (5, 1)))
+    assert not attended.any()
+
+
 def test_a_query_that_sees_nothing_gets_the_output_bias():
     """Where torch's module gives NaN."""
     module = torch.nn.MultiheadAttention(4, 2, batch_first=True, dtype=torch.float64)

@@ -198,6 +198,8 @@ def test_softmax_does_not_overflow(dtype):
     r"""C068: $\mathrm{softmax}(x + c) = \mathrm{softmax}(x)$ beyond the range of exp."""
     x = np.array([[0.0, -1.0], [1000.0, 999.0], [-1000.0, -1001.0]], dtype)
     assert_close(lib.softmax(x), np.tile(lib.softmax(x[0]), (3, 1)))
+    assert_close(lib.log_softmax(x), np.tile(lib.log_softmax(x[0]), (3, 1)))
+    assert_close(lib.entropy_of_scores(x), np.tile(lib.entropy_of_scores(x[0]), 3))
 
 
 def test_both_temperature_limits_share_among_ties():
@@ -209,6 +211,7 @@ def test_both_temperature_limits_share_among_ties():
         assert_close(lib.softmax_at(x, tiny), np.array([1 / 2, 1 / 2, 0, 0]))
         assert_close(lib.softmax_at(x.astype(np.float32), tiny), np.array([0.5, 0.5, 0, 0]))
     assert_close(lib.softmax_at(x.astype(np.float32), 1e300), np.array([1, 1, 1, 0]) / 3, "float32")
+    assert_close(lib.softmax_at(np.array([1e10, 0.0]), 1e-300), np.array([1.0, 0.0]))
     heights = [lib.softmax_at(np.array([2.0, 1.0, 0.5]), t).max() for t in (10.0, 1.0, 0.1)]
     assert_digits(heights, [0.362, 0.629, 1.000], 3)
 
@@ -219,6 +222,7 @@ def test_entropy_runs_from_certain_to_uniform():
     certain = lib.entropy_of_scores(np.array([1e4, 0.0, -1e4]))
     assert certain == 0 and not np.signbit(certain)
     assert_close(lib.entropy(np.array([0.0, 1.0])), np.array(0.0))
+    assert_close(lib.entropy_of_scores(np.array([3.0, -np.inf, 3.0])), np.log(2))
     assert_close(lib.entropy_of_scores(scores()) / math.log(2), np.array(7 / 4))
     assert_close(lib.entropy_of_scores(scores() + 1e4), np.array(7 / 4 * math.log(2)), "float32")
 

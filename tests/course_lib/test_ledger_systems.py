@@ -274,10 +274,10 @@ def test_online_softmax_survives_what_is_hidden_first():
     assert_close(lib.online_answer(state), np.array([[4.0, 2.5]]))
 
 
-@pytest.mark.parametrize("block", [1, 7, 64, 256])
+@pytest.mark.parametrize("block", [1, 7, 32, 64])
 def test_blocks_of_any_size_agree(block):
     """C129."""
-    Q, K, V = normal(256, 5), normal(256, 5, seed=1), normal(256, 3)
+    Q, K, V = normal(64, 5), normal(64, 5, seed=1), normal(64, 3)
     found = lib.blockwise_attention(Q, K, V, block_q=block, block_k=block)
     assert_close(found, lib.scaled_dot_product_attention(Q, K, V))
 
