@@ -10,16 +10,24 @@ from dataclasses import asdict
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
+from rich.table import Column, Table
 
 from autograder.exercises import BadExercise, Exercise, load_course
 from autograder.prove import SEEDS, Proof, prove
 
 
+WIDTH = 120
+"""Of the table in a file or a pipe."""
+
+
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option(
-    "--seeds", default=SEEDS, show_default=True, help="How many drawings of the inputs to try."
+    "--seeds",
+    type=click.IntRange(min=1),
+    default=SEEDS,
+    show_default=True,
+    help="How many drawings of the inputs to try.",
 )
 @click.option(
     "--messages/--no-messages",
@@ -32,8 +40,8 @@ def exercises(names: tuple[str, ...], seeds: int, messages: bool | None, as_json
 
     NAME is an exercise (softmax) or a chapter (03_softmax); none means all of them.
 
-    \b
-    Example:  course exercises softmax
+    Example: course exercises softmax
+
     Exit code 1 where an exercise is refused, 2 where its folder cannot be read.
     """
     try:
@@ -63,7 +71,9 @@ def _choose(names: tuple[str, ...]) -> list[Exercise]:
             raise click.UsageError(
                 f"no exercise and no chapter is called {name!r}. There are: {known}"
             )
-        chosen += found
+        chosen += [exercise for exercise in found if exercise not in chosen]
+    if not everything:
+        raise click.UsageError("there is no exercise; solutions/ holds one folder for each chapter")
     return chosen if names else everything
 
 
@@ -85,10 +95,9 @@ def _prove_all(chosen: list[Exercise], seeds: int, quiet: bool) -> Iterator[Proo
 
 
 def _print(proofs: list[Proof], messages: bool) -> None:
-    console = Console(soft_wrap=True)
-    table = Table(
-        "exercise", "kind", "tests", "right passed", "wrong caught", "edits noticed", "", box=None
-    )
+    console = Console(width=None if sys.stdout.isatty() else WIDTH)
+    heads = ("exercise", "kind", "tests", "right passed", "wrong caught", "edits noticed", "")
+    table = Table(*(Column(head, no_wrap=True) for head in heads), box=None)
     for proof in proofs:
         noticed = proof.mutants - proof.equivalent
         table.add_row(

@@ -269,7 +269,7 @@ class CodeProof:
     def _must_fail_exactly(self, name: str, answer: Callable, declared: set[str]) -> None:
         faults = len(self.proof.faults)
         with self._blaming("wrong.py", name):
-            for run in self._runs():
+            for run in self._runs(getattr(answer, "library", None)):
                 refusals = list(self._refusals(answer, [run]))
                 failed = {verdict.test for verdict in refusals}
                 where = f"({run}, seed {run.seed})"
