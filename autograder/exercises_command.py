@@ -15,7 +15,6 @@ from rich.table import Column, Table
 from autograder.exercises import BadExercise, Exercise, load_course
 from autograder.prove import SEEDS, Proof, prove
 
-
 WIDTH = 120
 """Of the table in a file or a pipe."""
 
