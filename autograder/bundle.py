@@ -1,7 +1,7 @@
-"""What a student gets: notebook, visible tests, recorded numbers, and course_lib without the answers.
+"""What a student gets: notebook, visible tests, recorded numbers, course_lib without the answers.
 
-The grader's folder is made by the same functions with all tests and its own seed. No oracle and no wrong
-answer is in either: only the numbers that they gave.
+The grader's folder is made by the same functions with all tests and its own seed. No oracle and no
+wrong answer is in either: only the numbers that they gave.
 """
 
 import ast
@@ -30,7 +30,7 @@ PACKAGES = (
 def write_checks(
     assignment: Assignment, folder: Path, *, seed: int = PUBLIC_SEED, hidden: bool
 ) -> None:
-    """Write `checks/` beside a notebook: for a student (visible tests) or for the grader (all, its own seed)."""
+    """Write `checks/` beside a notebook: visible tests for a student, all tests for the grader."""
     checks = folder / "checks"
     shutil.rmtree(checks, ignore_errors=True)
     for exercise in assignment.exercises:
@@ -118,7 +118,7 @@ def _write_code_checks(exercise: CodeExercise, folder: Path, seed: int, hidden: 
 
 
 def _only(source: str, names: set[str]) -> str:
-    """The tests of these names, and what is not a test; worked examples are recorded, not shipped."""
+    """The tests of these names and what is no test; worked examples are recorded, not shipped."""
     tree = ast.parse(source)
     lines = source.splitlines(keepends=True)
     for node in reversed(tree.body):

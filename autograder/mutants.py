@@ -1,7 +1,7 @@
 """Every single edit of a model answer: an operator, a constant, an axis, a call, a transpose.
 
-A test suite that cannot tell an edited answer from the model answer has a gap; a list of wrong answers
-thought up by hand cannot show that.
+A test suite that cannot tell an edited answer from the model answer has a gap; a list of wrong
+answers thought up by hand cannot show that.
 """
 
 import ast
@@ -58,7 +58,7 @@ class Mutant:
 
     source: str
     edit: str
-    """What stood there => what stands there now; the name under which it may be listed as equivalent."""
+    """What stood there => what stands there now; by this it may be listed as equivalent."""
     line: int
 
 

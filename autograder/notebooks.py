@@ -13,9 +13,10 @@ PROOF_STUB = "*Write your proof here: text, LaTeX, or a photograph dropped into 
 
 HEAD = """# Chapter {number}: {title}
 
-{count} exercises, about {minutes} minutes. Run the cells from the top (Shift+Enter). Under each answer stands a
-check: it says which properties hold, shows where one does not, and asks a question. Write helpers in cells of your
-own wherever you like; they are handed in with the rest. The first line of an answer says in which library it is written.
+{count} exercises, about {minutes} minutes. Run the cells from the top (Shift+Enter). Under each
+answer stands a check: it says which properties hold, shows where one does not, and asks a question.
+Write helpers in cells of your own wherever you like; they are handed in with the rest. The first
+line of an answer says in which library it is written.
 """
 SET_UP = """import numpy as np
 import torch
@@ -49,15 +50,16 @@ def task(exercise: Exercise) -> str:
     """The task in words, as notebook and bundle show it."""
     dots = "●" * exercise.level + "○" * (4 - exercise.level)
     star = " ★" if exercise.required else ""
-    head = f"## {exercise.number} {exercise.title}{star}\n\n*{exercise.minutes} minutes, level {exercise.level} of 4 {dots}*"
+    size = f"*{exercise.minutes} minutes, level {exercise.level} of 4 {dots}*"
+    head = f"## {exercise.number} {exercise.title}{star}\n\n{size}"
     match exercise:
         case CodeExercise():
             return f"{head}\n\n{exercise.prompt}\n\n{_properties(exercise)}"
         case ProofBlocks():
             lines = "\n".join(f"- **{letter}** &nbsp; {text}" for letter, text in exercise.shown)
             return (
-                f"{head}\n\n{exercise.statement}\n\nPut lines in order so that they prove it. Not every line belongs, "
-                f"and more than one order may be right.\n\n{lines}"
+                f"{head}\n\n{exercise.statement}\n\nPut lines in order so that they prove it. "
+                f"Not every line belongs, and more than one order may be right.\n\n{lines}"
             )
         case ProofQuestion():
             return f"{head}\n\n{exercise.prompt}"

@@ -1,4 +1,4 @@
-"""`course release NN_topic`: build the assignment, let nbgrader make the student's version, pack the bundle."""
+"""`course release NN_topic`: build the assignment, have nbgrader release it, pack the bundle."""
 
 import os
 import secrets
@@ -36,14 +36,13 @@ Hand in {stem}.ipynb.
     "--course",
     type=click.Path(path_type=Path),
     default=COURSE,
-    help="The course folder that nbgrader works in; made if it is not there.  [default: _build/course]",
+    help="The course folder that nbgrader works in; made if need be.  [default: _build/course]",
 )
 @click.option("--reseed", is_flag=True, help="Draw new hidden inputs for this class.")
 def release(chapter: str, course: Path, reseed: bool) -> None:
     """Make the student's notebook and bundle of one chapter.
 
-    \b
-    Example:  course release 03_softmax
+    Example: course release 03_softmax
     """
     folder = ROOT / "solutions" / chapter
     if not folder.is_dir():
@@ -86,7 +85,7 @@ def prepare_course(course: Path) -> None:
 
 
 def secret_seed(course: Path, stem: str, reseed: bool = False) -> int:
-    """The seed of the hidden inputs: one for each assignment and class, the same in every regrade."""
+    """The seed of the hidden inputs: one for each assignment and class, kept for every regrade."""
     path = course / "seeds" / stem
     if reseed or not path.is_file():
         path.parent.mkdir(exist_ok=True)

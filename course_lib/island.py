@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 
 class Radio(NamedTuple):
-    """One person on the island: where her key stands on the dial and where she stands on the map."""
+    """One person on the island: her key's place on the dial and her own on the map."""
 
     name: str
     angle: float
@@ -67,7 +67,10 @@ def hand(angle: float, sharpness: float = SHARPNESS) -> Float[np.ndarray, " 2"]:
 
 
 def scores(angle: float = 0.0, sharpness: float = SHARPNESS) -> Float[np.ndarray, " 4"]:
-    r"""Return the scaled scores $q \cdot k_j/\sqrt{2}$ of the four keys; at 0° they are $\ln 2\,(2, 1, 0, 0)$."""
+    r"""Return the scaled scores of the four keys, $\ln 2\,(2, 1, 0, 0)$ for the hand on Ada.
+
+    $s_j = q \cdot k_j/\sqrt{2}$
+    """
     return KEYS @ hand(angle, sharpness) / math.sqrt(2)
 
 
@@ -77,9 +80,9 @@ def cards() -> Float[np.ndarray, "4 4"]:
 
 
 def story(words: str) -> Float[np.ndarray, "n 4"]:
-    """Return one row for each word of a story: a name fills the first two numbers, a place the last two.
+    """Return one row for each word of a story: a full stop, which begins it, is the blank card.
 
-    A full stop, which begins every story, is the blank card (0, 0, 0, 0).
+    A name fills the first two of the four numbers, a place the last two.
     """
     rows = {".": np.zeros(4)}
     for radio, key, value in zip(RADIOS, KEYS, VALUES, strict=True):

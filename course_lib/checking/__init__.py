@@ -1,6 +1,6 @@
-"""Checks that name the mistake: the same in the notebook, the page, the grader and the proof of an exercise.
+"""Checks that name the mistake, the same in notebook, page, grader and proof of an exercise.
 
-A `tests.py` imports from here and from nowhere else.
+A `tests.py` imports its checks and marks from here and from nowhere else.
 """
 
 from course_lib.checking.expect import (

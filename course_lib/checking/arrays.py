@@ -1,4 +1,4 @@
-"""The factory of inputs: fresh, seeded, representable in the run's dtype, able to tell right from wrong."""
+"""The factory of inputs: fresh, seeded, and held exactly by the dtype of the run."""
 
 import zlib
 from collections.abc import Callable
@@ -10,14 +10,14 @@ from course_lib.checking.run import Run
 
 
 class Arrays:
-    """Makes the inputs of one test. The same seed and the same test give the same numbers everywhere."""
+    """Makes the inputs of one test; the same seed and test give the same numbers everywhere."""
 
     def __init__(self, run: Run, test: str, oracle: Callable[..., Any]):
         self.run, self._oracle = run, oracle
         self._random = np.random.default_rng([run.seed, zlib.crc32(test.encode())])
 
     def rounded(self, values: Any) -> np.ndarray:
-        """The numbers as the run's dtype holds them; whatever is sent to the function goes through here."""
+        """The numbers as the run's dtype holds them, as all must be that go to the function."""
         return self.run.rounded(values)
 
     def normal(self, *shape: int, scale: float = 1.0) -> np.ndarray:

@@ -1,8 +1,8 @@
 """The one way in which every place calls a student's function.
 
-Notebook, page, grader and proof differ only in where the function lives. The arguments are copied and
-sent to the student's library; what comes back is brought to NumPy; the arguments are compared with what
-they were; what the function prints is set aside.
+Notebook, page, grader and proof differ only in where the function lives. The arguments are copied
+and sent to the student's library; what comes back is brought to NumPy; the arguments are compared
+with what they were; what the function prints is set aside.
 """
 
 import contextlib
@@ -158,7 +158,7 @@ def _same(old: Any, new: Any) -> bool:
 
 @contextlib.contextmanager
 def _memory_limit(library: str, at_most: int | None) -> Iterator[None]:
-    """Raise TooMuchMemory when the call held more; NumPy tells tracemalloc, torch its dispatcher."""
+    """Raise TooMuchMemory if the call held more; NumPy tells tracemalloc, torch its dispatcher."""
     if at_most is None:
         yield
     elif library == "torch":

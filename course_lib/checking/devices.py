@@ -1,7 +1,7 @@
 """GPU without a GPU: replay a torch function on the `meta` device and see what would break.
 
-meta alone lets matmul, linear and einsum mix devices and rejects right code that reads a value, so the
-mixing is judged here, operation by operation.
+meta alone lets matmul, linear and einsum mix devices and rejects right code that reads a value, so
+the mixing is judged here, operation by operation.
 """
 
 import contextlib
@@ -28,6 +28,8 @@ READS_VALUES = (
     "unique_consecutive",
     "unique_dim",
 )
+FAILS = "on a GPU this would fail"
+UNKNOWN = "whether it runs on a GPU is not checkable here"
 MAY_MIX = ("index", "index_put", "index_put_", "_index_put_impl_", "copy_", "_to_copy")
 
 
@@ -75,28 +77,33 @@ def _selects_by_mask(args: tuple) -> bool:
 def replay_on_meta(
     function: Callable, arguments: list[tuple[tuple, dict]], dtype: str
 ) -> str | None:
-    """Say what would break on a GPU, or that it cannot be told here; None when nothing was found."""
+    """Say what would break on a GPU or cannot be told here; None when nothing was found."""
     to_meta = _to_meta(getattr(torch, dtype))
-    for args, kwargs in arguments:
-        try:
-            with _Judge():
-                result = function(*tree_map(to_meta, args), **tree_map(to_meta, kwargs))
-        except DeviceSlip as slip:
-            return f"on a GPU this would fail: {slip}"
-        except (NeedsValues, NotImplementedError):
-            return "whether it runs on a GPU is not checkable here: it looks at values"
-        except Exception as error:
-            if "device type" in str(error):  # torch's own words, before any operation was reached
-                words = " ".join(str(error).split()).replace("meta", "cuda")
-                return f"on a GPU this would fail: {words}"
-            return "whether it runs on a GPU is not checkable here"
-        strays = [
-            leaf
-            for leaf in tree_leaves(result)
-            if isinstance(leaf, torch.Tensor) and leaf.device.type != "meta"
-        ]
-        if strays:
-            return "on a GPU this would fail: the result is a tensor made on the CPU"
+    calls = (_replay(function, *tree_map(to_meta, call)) for call in arguments)
+    return surest([found for found in calls if found])
+
+
+def surest(found: list[str]) -> str | None:
+    """What is known to break comes before what cannot be told."""
+    return min(found, key=lambda words: not words.startswith(FAILS), default=None)
+
+
+def _replay(function: Callable, args: tuple, kwargs: dict) -> str | None:
+    try:
+        with _Judge():
+            result = function(*args, **kwargs)
+    except DeviceSlip as slip:
+        return f"{FAILS}: {slip}"
+    except (NeedsValues, NotImplementedError):
+        return f"{UNKNOWN}: it looks at values"
+    except Exception as error:
+        if "device type" in str(error):  # torch's own words, before any operation was reached
+            words = " ".join(str(error).split()).replace("meta", "cuda")
+            return f"{FAILS}: {words}"
+        return UNKNOWN
+    leaves = [leaf for leaf in tree_leaves(result) if isinstance(leaf, torch.Tensor)]
+    if any(leaf.device.type != "meta" for leaf in leaves):
+        return f"{FAILS}: the result is a tensor made on the CPU"
     return None
 
 

@@ -9,7 +9,7 @@ from course_lib.checking.run import AuthorError, Returned, Run
 
 current_run: contextvars.ContextVar[Run] = contextvars.ContextVar("current_run")
 expectations_met = 0
-"""Counts what was really compared: a test that runs through without comparing anything is no test."""
+"""Counts what was really compared: a test that compares nothing is no test."""
 
 
 class Failure(Exception):

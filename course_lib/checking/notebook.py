@@ -1,7 +1,7 @@
 """`check("softmax")` in a notebook: what holds, what does not, and a question.
 
-Reads what lies beside the notebook in `checks/`: the visible tests in a student's bundle, all of them in
-the grader's folder. Returns the points as a plain number, which is what nbgrader records.
+Reads what lies beside the notebook in `checks/`: the visible tests in a student's bundle, all of
+them in the grader's folder. Returns the points as a plain number, which is what nbgrader records.
 """
 
 import json
@@ -28,9 +28,8 @@ def check(name: str, device: str = "cpu") -> float:
     """Check one answer, print what was found, and return the points it earns here."""
     folder = Path("checks") / name
     if not folder.is_dir():
-        print(
-            f"no exercise is called {name!r} here; there are: {', '.join(sorted(p.name for p in Path('checks').glob('*')))}"
-        )
+        known = ", ".join(sorted(path.name for path in folder.parent.glob("*")))
+        print(f"no exercise is called {name!r} here; there are: {known}")
         return 0.0
     try:
         if (folder / "blocks.json").is_file():
@@ -51,7 +50,8 @@ def _check_function(name: str, function: Any, run: Run, folder: Path) -> float:
         raise NoAnswer(f"{name} is a {type(function).__name__}, not a function")
     if forgotten := missing_names(function, _kernel_names()):
         raise NoAnswer(
-            f"it uses {forgotten[0]}, which no cell defines any more, although the kernel still remembers it"
+            f"it uses {forgotten[0]}, which no cell defines any more, "
+            "although the kernel still remembers it"
         )
     exercise = record.read(folder)
     verdicts = judge(function, run, folder, exercise)
@@ -104,7 +104,8 @@ def _notes(
     changed = {argument for verdict in verdicts for argument in verdict.log.changed}
     if changed and not any("unchanged" in test for test in failed):
         notes.append(
-            f"note: your function changes {' and '.join(sorted(changed))} in place; nothing here minds, a caller may"
+            f"note: your function changes {' and '.join(sorted(changed))} in place; "
+            "nothing here minds, a caller may"
         )
     if sum(verdict.log.printed for verdict in verdicts) > PRINTED_MUCH:
         notes.append("note: your function prints a great deal; it was set aside")
@@ -116,21 +117,19 @@ def _notes(
         (i for i in range(len(history), 0, -1) if history[i - 1] != history[-1]), 0
     )
     if failed and times >= PATIENCE and exercise["section"]:
-        notes.append(
-            f"further: read “{exercise['section']}” in chapter {exercise['number'].partition('.')[0]} again"
-        )
+        chapter = exercise["number"].partition(".")[0]
+        notes.append(f"further: read “{exercise['section']}” in chapter {chapter} again")
     if failed and times > PATIENCE and exercise["worked"]:
         notes.append("the same task on the island: " + exercise["worked"])
     return notes
 
 
 def _device_note(function: Any, verdicts: list[Verdict]) -> list[str]:
-    from course_lib.checking.devices import replay_on_meta
+    from course_lib.checking.devices import replay_on_meta, surest
 
-    for verdict in verdicts:
-        if found := replay_on_meta(function, verdict.log.arguments, verdict.run.dtype):
-            return [f"note: {found}"]
-    return []
+    replays = (replay_on_meta(function, v.log.arguments, v.run.dtype) for v in verdicts)
+    found = surest([words for words in replays if words])
+    return [f"note: {found}"] if found else []
 
 
 def _check_proof(name: str, answer: Any, data: dict[str, Any]) -> float:
@@ -161,7 +160,7 @@ def _kernel_names() -> dict[str, Any]:
 
 
 def _remember_cells() -> None:
-    """Follow which cell runs what; a front end that sends no cell ids is followed by its counter."""
+    """Follow which cell runs what; a front end without cell ids is followed by its counter."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     if shell is None:

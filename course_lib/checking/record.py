@@ -1,7 +1,7 @@
 """What a bundle carries instead of the oracle and the wrong answers: their recorded results.
 
-The code of an oracle or of a mistake is nearly the answer; the numbers they give on one drawing of the
-inputs are not.
+The code of an oracle or of a mistake is nearly the answer; the numbers they give on one drawing of
+the inputs are not.
 """
 
 import base64

@@ -56,8 +56,8 @@ class Run:
         if isinstance(value, np.ndarray) and value.dtype.kind == "f":
             if not np.array_equal(self.rounded(value), value, equal_nan=True):
                 raise AuthorError(
-                    f"an argument is not representable in {self.dtype}: the function would get other numbers "
-                    "than the oracle; pass it through arrays.rounded(...)"
+                    f"an argument is not representable in {self.dtype}: the function would get "
+                    "other numbers than the oracle; pass it through arrays.rounded(...)"
                 )
             if self.library == "torch":
                 return _to_torch(value, self.dtype, self.device)

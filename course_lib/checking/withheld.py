@@ -12,7 +12,7 @@ class Withheld(Exception):
 
 @contextlib.contextmanager
 def withheld(names: tuple[str, ...]) -> Iterator[None]:
-    """Replace each named attribute of a loaded module by one that refuses, and put it back afterwards."""
+    """Replace each named attribute of a loaded module by one that refuses; put it back after."""
     with contextlib.ExitStack() as stack:
         for name in names:
             if (place := _find(name)) is not None:

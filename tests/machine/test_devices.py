@@ -156,3 +156,11 @@ def test_every_call_is_replayed_with_masks_and_keywords():
     calls = [((X,), {}), ((X,), {"may_attend": MASK, "rows": [MASK]})]
     assert replay_on_meta(attend, calls[:1], "float16") is None
     assert replay_on_meta(attend, calls, "float16").startswith(FAILS)
+
+
+def test_a_slip_is_told_before_a_doubt():
+    def two_faces(x, doubtful):
+        return x.max().item() if doubtful else x + torch.zeros(3, 5)
+
+    calls = [((X, True), {}), ((X, False), {})]
+    assert replay_on_meta(two_faces, calls, "float32").startswith(FAILS)
