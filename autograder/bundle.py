@@ -39,7 +39,8 @@ def write_checks(
                 _write_code_checks(exercise, checks / exercise.name, seed, hidden)
             case ProofBlocks():
                 data = asdict(exercise.blocks) | {"points": exercise.points}
-                data["after"] = dict(sorted(data["after"].items()))  # not in the order of the proof
+                for key in ("after", "part"):
+                    data[key] = dict(sorted(data[key].items()))  # not in the order of the proof
                 _write_json(checks / exercise.name / "blocks.json", data)
 
 
