@@ -26,11 +26,12 @@ OLDEST_PYTHON, NEWEST_PYTHON = (3, 11), (3, 14)  # those for which the pinned Py
 SPACE = 3  # GB: 1.9 in .venv, and the downloads, which pip keeps for the next time
 SPACE_WITH_CUDA = 11  # GB: 5.9 in .venv, and downloads of 2.7 that are there twice for a while
 
+PYTEST = "pytest -n auto --dist loadfile"  # what the tests of a file share is made once
 LINT = ["ruff check .", "ruff format --check .", "codespell"]
 VERBS = {
     "site": ("build the book", ["course site"]),
-    "test": ("all tests but the slow", LINT + ["pytest -n auto -m 'not slow'", "course exercises"]),
-    "test-fast": ("unit tests", ["pytest -n auto -m 'not slow and not browser'"]),
+    "test": ("all tests but the slow", LINT + [PYTEST + " -m 'not slow'", "course exercises"]),
+    "test-fast": ("unit tests", [PYTEST + " -m 'not slow and not browser'"]),
     "test-slow": ("tests with databases and whole installations", ["pytest -m slow"]),
     "bench": ("measure speed", ["python -m benchmarks"]),
     "lint": ("style, layout and spelling", LINT),
