@@ -110,7 +110,7 @@ def test_what_is_not_finite_must_be_the_same(got, expected, passes):
 @pytest.mark.parametrize("run", [Run(dtype=d) for d in TOLERANCE], indirect=True, ids=str)
 @pytest.mark.parametrize("expected", [0.0, 1.0, 1000.0])
 def test_the_tolerance_is_that_of_the_dtype(expected):
-    tolerance = current_run.get().tolerance * (1 + expected)
+    tolerance = TOLERANCE[current_run.get().dtype] * (1 + expected)
     expect_close(got=np.array(expected + 0.9 * tolerance), expected=expected, hint=HINT)
     evidence(np.array(expected + 1.1 * tolerance), expected)
     expect_close(got=np.array(expected + 9 * tolerance), expected=expected, hint=HINT, slack=10)
