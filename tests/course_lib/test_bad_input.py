@@ -154,6 +154,11 @@ CASES = {
     "no bandwidth": (lambda: lib.gaussian_scores(X, X, 0.0), ValueError, "bandwidth is 0.0"),
     "no block": (lambda: lib.blockwise_attention(X, X, X, block_q=0), ValueError, "block_q"),
     "a negative window": (lambda: lib.sliding_window(3, 3, -1), ValueError, "left is -1"),
+    "a negative window of attention": (
+        lambda: lib.sliding_window_attention(X, X, X, 1, -2),
+        ValueError,
+        "left is 1 and right -2",
+    ),
     "a negative length": (lambda: lib.causal_to_end(-1, 3), ValueError, "n_q is -1"),
     "no chunk": (lambda: lib.same_block(3, 3, 0), ValueError, "size is 0"),
     "no stride": (lambda: lib.strided_causal(3, 3, 0), ValueError, "stride is 0"),
@@ -178,6 +183,46 @@ CASES = {
         "tokens has dtype float64; expected int",
     ),
     "a table that is not square": (lambda: lib.symmetric_and_skew(ones(2, 3)), ValueError, "n = 3"),
+    "integers among masks": (
+        lambda: lib.all_of(ones(2, 2) > 0, ones(2, 2)),
+        TypeError,
+        "expected bool",
+    ),
+    "a mask that does not fit the scores": (
+        lambda: lib.mask_scores(ones(2, 3), ones(3, 2) > 0),
+        ValueError,
+        r"attn_mask has shape \(3, 2\)",
+    ),
+    "a mask that blocks would cut to fit": (
+        lambda: lib.blockwise_attention(X, X, X, ones(9, 9) > 0),
+        ValueError,
+        r"attn_mask has shape \(9, 9\)",
+    ),
+    "no groups": (
+        sdpa(ones(6, 5, 4), ones(0, 5, 4), ones(0, 5, 4), enable_gqa=True),
+        ValueError,
+        "6 heads and 0 groups",
+    ),
+    "tokens of another width": (
+        lambda: lib.self_attention(ones(5, 4), ones(3, 2), ones(3, 2), ones(3, 2)),
+        ValueError,
+        "W_Q has shape .*d_model = 3, but X has d_model = 4",
+    ),
+    "contributions of no head": (
+        lambda: lib.head_contributions(ones(0, 5, 5), X[0], M),
+        ValueError,
+        "W_O has 6 rows and there are 0 heads",
+    ),
+    "contributions of uneven heads": (
+        lambda: lib.head_contributions(ones(4, 5, 5), X[0], M),
+        ValueError,
+        "6 rows and there are 4 heads",
+    ),
+    "heads of width 0": (
+        lambda: lib.multi_head_attention(X, X, X, M._replace(W_Q=ones(6, 0)), 2),
+        ValueError,
+        "d_k = 0",
+    ),
     "no step": (
         lambda: lib.central_difference(np.sum, ones(2), ones(2), step=0.0),
         ValueError,

@@ -162,6 +162,19 @@ def test_sizes_zero_and_one(attend):
     assert_close(lib.softmax_jacobian(np.array([1.0])), np.zeros((1, 1)))
 
 
+@pytest.mark.parametrize("n", [1, 2, 5])
+@pytest.mark.parametrize("attend", SDPA_FORMS)
+def test_masks_broadcast(attend, n):
+    """One entry for all, a column, a row, a row without its axis; also block by block."""
+    Q, rng = normal(n, 3), np.random.default_rng(n)
+    for shape in ((), (1, 1), (n, 1), (1, n), (n,), (n, n)):
+        mask = np.asarray(rng.random(shape) < 0.6)
+        expected = lib.scaled_dot_product_attention(Q, Q, Q, np.broadcast_to(mask, (n, n)).copy())
+        assert_close(attend(Q, Q, Q, mask), expected)
+        found = lib.blockwise_attention(Q, Q, Q, mask, block_q=1, block_k=1)
+        assert_close(found, expected)
+
+
 def test_leading_axes_broadcast():
     """(2, 1) beside (3,) beside none."""
     Q, K, V = normal(2, 1, 5, 4), normal(3, 7, 4), normal(7, 2)

@@ -105,6 +105,17 @@ def test_numerical_gradient_of_a_known_function(library):
     assert lib.numerical_gradient(lambda x: x.sum(), x32).dtype == x32.dtype
 
 
+def test_the_default_step_is_nearly_the_best():
+    r"""$h^2$ and $\epsilon/h$ meet at the cube root of $\epsilon$."""
+
+    def error(step):
+        one = np.ones(())
+        return abs(float(lib.central_difference(np.sin, one, one, step)) - math.cos(1))
+
+    assert error(None) <= 30 * min(error(10.0**-k) for k in range(1, 10))
+    assert error(1e-3) > 100 * error(None) and error(1e-9) > 100 * error(None)
+
+
 # Chapter 12
 
 

@@ -351,6 +351,16 @@ def test_dropout_in_attention_follows_torchs_generator():
     assert not lib.scaled_dot_product_attention(Q, Q, Q, dropout_p=1.0).any()
 
 
+def test_dropout_with_a_seed_is_the_same_everywhere():
+    """NumPy, torch, any dtype."""
+    A = lib.softmax(normal(4, 6))
+    dropped = lib.dropout(A, 0.5, seed=3)
+    assert_close(lib.dropout(torch.from_numpy(A), 0.5, seed=3), dropped)
+    for p in (0.0, 0.5, 1.0):
+        assert lib.dropout(A.astype(np.float16), p, seed=3).dtype == np.float16
+    assert_close(lib.dropout(A, 0.0), A)
+
+
 # Chapter 6
 
 
