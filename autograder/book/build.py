@@ -23,6 +23,8 @@ SOURCES = (
     "_toc.yml",
     "package-lock.json",
     "autograder/exercises.py",
+    "autograder/sources.py",
+    "autograder/tables.py",
     "autograder/book/**/*",
     "chapters/**/*",
     "course_lib/**/*.py",
