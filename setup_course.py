@@ -31,7 +31,7 @@ LINT = ["ruff check .", "ruff format --check .", "codespell"]
 VERBS = {
     "site": ("build the book", ["course site"]),
     "test": ("all tests but the slow", LINT + [PYTEST + " -m 'not slow'", "course exercises"]),
-    "test-fast": ("unit tests", [PYTEST + " -m 'not slow and not browser'"]),
+    "test-fast": ("unit tests", [PYTEST + " -m 'not (slow or browser or whole)'"]),
     "test-slow": ("tests with databases and whole installations", ["pytest -m slow"]),
     "bench": ("measure speed", ["python -m benchmarks"]),
     "lint": ("style, layout and spelling", LINT),

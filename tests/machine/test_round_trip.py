@@ -19,6 +19,8 @@ from autograder.prove import answers_in
 from autograder.release import make_release
 from course_lib.checking.verdicts import load_module
 
+pytestmark = pytest.mark.whole
+
 ASSIGNMENT = load_assignment(ROOT / "solutions" / "03_softmax")
 STEM = ASSIGNMENT.stem
 CODE = [exercise for exercise in ASSIGNMENT.exercises if isinstance(exercise, CodeExercise)]

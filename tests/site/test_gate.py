@@ -11,6 +11,8 @@ from bs4 import BeautifulSoup
 
 from autograder.book.gate import outside_in_css, problems
 
+pytestmark = pytest.mark.whole
+
 ROOT = Path(__file__).parents[2]
 OUTSIDE = "https://example.org/"
 BAD_HTML = {
