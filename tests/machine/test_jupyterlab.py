@@ -21,6 +21,7 @@ pytestmark = [pytest.mark.browser]
 ASSIGNMENT = load_assignment(ROOT / "solutions" / "03_softmax")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 TOKEN = "only-for-this-test"
+KERNEL_IS_IDLE = '.jp-Notebook-ExecutionIndicator[data-status="idle"]'
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +80,7 @@ def page(lab):
         page = browser.new_page(viewport={"width": 1280, "height": 1000})
         page.goto(lab)
         page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=60_000)
+        page.wait_for_selector(KERNEL_IS_IDLE, timeout=60_000)  # before that, Run asks a question
         yield page
         browser.close()
 
@@ -87,7 +89,7 @@ def _run_all(page) -> None:
     page.click(".jp-NotebookPanel .jp-Notebook")
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_role("menuitem", name=re.compile("^Run All Cells")).click()
-    page.wait_for_selector('[data-status="idle"]', timeout=60_000)
+    page.wait_for_selector(KERNEL_IS_IDLE, timeout=60_000)
 
 
 def _output_of(page, source: str) -> str:
@@ -101,7 +103,6 @@ def _output_of(page, source: str) -> str:
 
 
 def test_the_notebook_opens_without_a_question_about_the_kernel(page):
-    page.wait_for_selector(".jp-Notebook-ExecutionIndicator", timeout=60_000)
     assert page.locator(".jp-Dialog", has_text="Select Kernel").count() == 0
 
 
@@ -134,5 +135,5 @@ def _answer(page, source: str) -> str:
     page.keyboard.press("Shift+Enter")
     page.keyboard.press("Shift+Enter")
     page.wait_for_timeout(300)
-    page.wait_for_selector('.jp-Notebook-ExecutionIndicator[data-status="idle"]', timeout=60_000)
+    page.wait_for_selector(KERNEL_IS_IDLE, timeout=60_000)
     return _output_of(page, 'check("softmax")')
