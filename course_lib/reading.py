@@ -72,11 +72,10 @@ def induction_score(
     Zero if no token is repeated.
     """
     xp, dtype, weights, tokens = enter(induction_score, weights=weights, tokens=tokens)
-    n = weights.shape[-1]
-    place = xp.arange(n, device=device(weights))
+    place = xp.arange(weights.shape[-1], device=device(weights))
     earlier = (tokens[:, None] == tokens[None, :]) & (place[None, :] < place[:, None])
     repeated = xp.sum(xp.astype(xp.any(earlier, axis=-1), weights.dtype))
-    followed = xp.astype(earlier[:, : max(n - 1, 0)], weights.dtype)
+    followed = xp.astype(earlier[:, :-1], weights.dtype)
     on_target = xp.sum(weights[..., 1:] * followed, axis=(-2, -1))
     return leave(on_target / xp.where(repeated == 0, 1.0, repeated), dtype)
 

@@ -228,6 +228,59 @@ CASES = {
         ValueError,
         "step is 0",
     ),
+    "shaping without a temperature": (
+        lambda: lib.shaped_weights(ones(2, 2), ones(2, 2), 0.0),
+        ValueError,
+        "temperature is 0.0",
+    ),
+    "shaping without tokens": (
+        lambda: lib.shaped_weights(ones(0, 2), ones(0, 2)),
+        ValueError,
+        "at least one token",
+    ),
+    "a flow without a step": (
+        lambda: lib.token_flow(ones(2, 2), 1.0, 0.0, 3),
+        ValueError,
+        "step is 0.0",
+    ),
+    "a flow backwards": (lambda: lib.token_flow(ones(2, 2), 1.0, 0.1, -1), ValueError, "steps -1"),
+    "energy without a temperature": (
+        lambda: lib.flow_energy(ones(2, 2), 0.0),
+        ValueError,
+        "beta is 0",
+    ),
+    "energy of nothing": (
+        lambda: lib.flow_energy(ones(0, 2), 1.0),
+        ValueError,
+        "at least one token",
+    ),
+    "consensus of nobody": (
+        lambda: lib.distance_to_consensus(ones(0, 2)),
+        ValueError,
+        "at least one",
+    ),
+    "sparsemax of nothing": (lambda: lib.sparsemax(ones(2, 0)), ValueError, "at least one entry"),
+    "a head without queries": (
+        lambda: lib.head_entropy(ones(0, 3)),
+        ValueError,
+        "at least one query",
+    ),
+    "distances of nothing": (
+        lambda: lib.attention_distance(ones(0, 0)),
+        ValueError,
+        "at least one query",
+    ),
+    "a circle of no points": (lambda: lib.heat_kernel_on_circle(0, 1.0), ValueError, "n is 0"),
+    "keys of no length": (
+        lambda: lib.equal_length_keys(ones(2, 3), ones(0, 3)),
+        ValueError,
+        "one key",
+    ),
+    "no random direction": (
+        lambda: lib.positive_random_features(ones(2, 3), ones(0, 3)),
+        ValueError,
+        "at least one row",
+    ),
     "no iteration": (lambda: lib.sinkhorn(ones(2, 2), 0), ValueError, "iterations is 0"),
     "half a residual too much": (
         lambda: lib.attention_rollout(ones(2, 3, 3), 1.5),

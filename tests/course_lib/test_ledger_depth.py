@@ -275,6 +275,8 @@ def test_sparsemax_has_zeros():
     """C171: (1, 0.5, -1) gives (0.75, 0.25, 0); the island gives (0.8466, 0.1534, 0, 0)."""
     assert_close(lib.sparsemax(np.array([1.0, 0.5, -1.0])), np.array([0.75, 0.25, 0.0]))
     assert_digits(lib.sparsemax(scores()), [0.8466, 0.1534, 0, 0], 4)
+    x = np.round(normal(100), 2).astype(np.float32).astype(np.float16).astype(np.float32)
+    assert_close(lib.sparsemax(x + 2048), lib.sparsemax((x + 2048) - 2048), "float32")
 
 
 def test_recall_is_sharp_for_large_beta():

@@ -444,6 +444,8 @@ def test_the_circle_carries_the_heat_kernel():
         assert_close(A @ np.cos(k * angle), np.exp(-(k**2) * 0.02) * np.cos(k * angle))
         assert_digits(np.exp(-(k**2) * 0.02), printed, 6)
     assert_close(A @ A, lib.heat_kernel_on_circle(400, 0.2 * math.sqrt(2)))
+    wide = lib.heat_kernel_on_circle(16, 1.5, images=2)
+    assert_close(wide, wide.T)
 
 
 @judges("all_of", by="NumPy's conjunction")
