@@ -63,6 +63,11 @@ def judges(*names: str, by: str) -> Callable:
     return register
 
 
+def normal(*shape: int, seed: int = 0) -> np.ndarray:
+    """Return standard normal numbers, always the same."""
+    return np.random.default_rng(seed).standard_normal(shape)
+
+
 class Numbers:
     """Random inputs of an example, in float64 by NumPy."""
 

@@ -1,13 +1,15 @@
 """The table of judged functions: `python -m tests.course_lib.table` prints it."""
 
+import importlib
 import re
+from pathlib import Path
 
-import tests.course_lib.test_ledger_depth
-import tests.course_lib.test_ledger_mechanism
-import tests.course_lib.test_ledger_systems  # noqa: F401  (these three fill PROPERTIES)
 from tests.course_lib.cases import PROPERTIES, half_precision_errors, worst_errors
 from tests.course_lib.checked import course_lib
 from tests.course_lib.judges import CASES
+
+for file in sorted(Path(__file__).parent.glob("test_chapter_*.py")):
+    importlib.import_module(f"tests.course_lib.{file.stem}")  # these fill PROPERTIES
 
 
 def rows() -> list[tuple[str, ...]]:

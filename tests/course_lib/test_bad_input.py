@@ -170,6 +170,8 @@ CASES = {
     "no heads for positions": (lambda: lib.alibi_bias(0, 2, 2), ValueError, "heads is 0"),
     "an uneven layer": (lambda: lib.layer_flops(4, 6, 4), ValueError, "d_model is 6 and heads 4"),
     "no layer": (lambda: lib.crossover(0), ValueError, "d_model is 0"),
+    "no decoder layer": (lambda: lib.decoder_crossover(0), ValueError, "d_model is 0"),
+    "a layer without heads": (lambda: lib.layer_flops(4, 6, 0), ValueError, "heads 0"),
     "an unknown score": (lambda: lib.score_parameters("hat", 1, 1), ValueError, "one of dot, mult"),
     "no feature to norm": (lambda: lib.layer_norm(ones(3, 0)), ValueError, "at least one feature"),
     "one token only": (

@@ -6,15 +6,12 @@ import numpy as np
 import pytest
 import torch
 
+from tests.course_lib.cases import normal
 from tests.course_lib.checked import course_lib as lib
 from tests.course_lib.comparing import assert_close
 
 NAN, INF = math.nan, math.inf
 SDPA_FORMS = (lib.scaled_dot_product_attention, lib.blockwise_attention)
-
-
-def normal(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
