@@ -11,9 +11,9 @@ from typing import Any
 
 from course_lib.checking import record
 from course_lib.checking.answers import Cells, NoAnswer, missing_names
-from course_lib.checking.blocks import Blocks
+from course_lib.checking.judge import judge, judge_proof, report
 from course_lib.checking.run import DEFAULT_DTYPE, Run
-from course_lib.checking.verdicts import Verdict, diagnose, earned, load_module, run_test, tests_in
+from course_lib.checking.verdicts import Verdict, earned
 from course_lib.checking.withheld import withheld
 
 PRINTED_MUCH = 10_000
@@ -55,45 +55,10 @@ def _check_function(name: str, function: Any, run: Run, folder: Path) -> float:
         )
     exercise = record.read(folder)
     verdicts = judge(function, run, folder, exercise)
-    print(_report(name, exercise, verdicts, run))
+    print(report(name, exercise, verdicts, run))
     for note in _notes(name, function, verdicts, exercise, run):
         print(f"  {note}")
     return round(float(earned(verdicts, exercise["points"])), 6)
-
-
-def judge(function: Any, run: Run, folder: Path, exercise: dict[str, Any]) -> list[Verdict]:
-    """Run the tests that lie in the folder, with recorded oracle and recorded mistakes."""
-    verdicts = []
-    for test in tests_in(load_module(folder / "tests.py")).values():
-        recorded = exercise["tests"][test.__name__]
-        here = Run(run.library, run.dtype, run.device, recorded["seed"])
-        dtype = record.in_dtype_of(test, here).dtype
-        oracle = record.Replay(recorded["oracle"][dtype])
-        verdict = run_test(test, function, here, oracle, tuple(exercise["withholds"]))
-        verdicts.append(diagnose(verdict, record.known_mistakes(recorded, verdict.run)))
-    return verdicts
-
-
-def _report(name: str, exercise: dict[str, Any], verdicts: list[Verdict], run: Run) -> str:
-    failed = sorted((v for v in verdicts if not v.passed), key=lambda v: not v.core)
-    if not failed:
-        visible = [verdict for verdict in verdicts if not verdict.hidden]
-        more = exercise["hidden"] - (len(verdicts) - len(visible))
-        rest = (
-            f"; {more} more {'is' if more == 1 else 'are'} looked at when you hand in"
-            if more
-            else ""
-        )
-        return f"{name}: all {len(verdicts)} properties looked at here hold{rest}  ({run})"
-    lines = [
-        f"{name}: {len(verdicts) - len(failed)} of {len(verdicts)} properties hold",
-        "",
-        str(failed[0]),
-    ]
-    lines += [""] * (len(failed) > 1) + [f"also not: {verdict.property}" for verdict in failed[1:]]
-    if failed[0].core and len(failed) < len(verdicts):
-        lines += ["", "As long as the first one does not hold, the others earn nothing."]
-    return "\n".join(lines)
 
 
 def _notes(
@@ -133,26 +98,11 @@ def _device_note(function: Any, verdicts: list[Verdict]) -> list[str]:
 
 
 def _check_proof(name: str, answer: Any, data: dict[str, Any]) -> float:
-    blocks = Blocks(
-        tuple(data["letters"]),
-        data["text"],
-        {k: tuple(v) for k, v in data["after"].items()},
-        data["part"],
-        data["why_not"],
-    )
-    if isinstance(answer, str):
-        answer = answer.split()
-    if answer in ([], [...]):
-        raise NoAnswer("not written yet")
-    if not isinstance(answer, (list, tuple)) or not all(
-        isinstance(letter, str) for letter in answer
-    ):
-        raise NoAnswer(f'{name} is not a list of letters such as ["b", "a"]')
-    fault = blocks.first_fault(list(answer))
+    fault, points = judge_proof(name, answer, data)
     print(
         f"{name}: {fault}" if fault else f"{name}: a proof. Every line follows from those above it."
     )
-    return round(data["points"] * blocks.share(list(answer)), 6)
+    return points
 
 
 def _kernel_names() -> dict[str, Any]:

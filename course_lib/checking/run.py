@@ -51,14 +51,21 @@ class Run:
                 return _to_torch(values, "bfloat16", "cpu").double().numpy()
             return values.astype(self.dtype).astype(np.float64)
 
-    def send(self, value: Any) -> Any:
-        """Take a test's argument over to the student's library, freshly copied."""
+    def refuse_unrepresentable(self, value: Any) -> None:
+        """The function must get the very numbers that the oracle gets."""
         if isinstance(value, np.ndarray) and value.dtype.kind == "f":
             if not np.array_equal(self.rounded(value), value, equal_nan=True):
                 raise AuthorError(
                     f"an argument is not representable in {self.dtype}: the function would get "
                     "other numbers than the oracle; pass it through arrays.rounded(...)"
                 )
+        elif isinstance(value, (list, tuple, dict)):
+            for item in value.values() if isinstance(value, dict) else value:
+                self.refuse_unrepresentable(item)
+
+    def send(self, value: Any) -> Any:
+        """Take a test's argument over to the student's library, freshly copied."""
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f":
             if self.library == "torch":
                 return _to_torch(value, self.dtype, self.device)
             return value.astype(self.dtype, copy=True)

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from course_lib.checking.arrays import Arrays
-from course_lib.checking.call import Call, Log
+from course_lib.checking.call import Call, Log, Transport
 from course_lib.checking.expect import Failure, current_run, describe
+from course_lib.checking.perform import perform
 from course_lib.checking.run import AuthorError, Run
 
 Results = list[Any]
@@ -65,12 +66,17 @@ def tests_in(module: ModuleType) -> dict[str, Callable]:
 
 
 def run_test(
-    test: Callable, function: Callable, run: Run, oracle: Callable, withholds: tuple[str, ...] = ()
+    test: Callable,
+    function: Any,
+    run: Run,
+    oracle: Callable,
+    withholds: tuple[str, ...] = (),
+    transport: Transport = perform,
 ) -> Verdict:
     """Run one test on one function; whatever the function does, a verdict comes back."""
     if getattr(test, "in_float64", False):
         run = replace(run, dtype="float64")
-    call = Call(function, run, withholds)
+    call = Call(function, run, withholds, transport)
     arrays = Arrays(run, test.__name__, oracle)
     failure = None
     token = current_run.set(run)

@@ -1,0 +1,74 @@
+"""Judge an answer by the tests that lie in a folder: the same in the notebook and in the grader."""
+
+from pathlib import Path
+from typing import Any
+
+from course_lib.checking import record
+from course_lib.checking.answers import NoAnswer
+from course_lib.checking.blocks import Blocks
+from course_lib.checking.call import Transport
+from course_lib.checking.perform import perform
+from course_lib.checking.run import Run
+from course_lib.checking.verdicts import Verdict, diagnose, load_module, run_test, tests_in
+
+
+def judge(
+    function: Any,
+    run: Run,
+    folder: Path,
+    exercise: dict[str, Any],
+    transport: Transport = perform,
+) -> list[Verdict]:
+    """Run the tests that lie in the folder, with recorded oracle and recorded mistakes."""
+    verdicts = []
+    for test in tests_in(load_module(folder / "tests.py")).values():
+        recorded = exercise["tests"][test.__name__]
+        here = Run(run.library, run.dtype, run.device, recorded["seed"])
+        dtype = record.in_dtype_of(test, here).dtype
+        oracle = record.Replay(recorded["oracle"][dtype])
+        verdict = run_test(test, function, here, oracle, tuple(exercise["withholds"]), transport)
+        verdicts.append(diagnose(verdict, record.known_mistakes(recorded, verdict.run)))
+    return verdicts
+
+
+def judge_proof(name: str, answer: Any, data: dict[str, Any]) -> tuple[str | None, float]:
+    """The first fault of a built proof, or None, and what it earns."""
+    blocks = Blocks(
+        tuple(data["letters"]),
+        data["text"],
+        {k: tuple(v) for k, v in data["after"].items()},
+        data["part"],
+        data["why_not"],
+    )
+    if isinstance(answer, str):
+        answer = answer.split()
+    if answer in ([], [...]):
+        raise NoAnswer("not written yet")
+    if not isinstance(answer, (list, tuple)) or not all(
+        isinstance(letter, str) for letter in answer
+    ):
+        raise NoAnswer(f'{name} is not a list of letters such as ["b", "a"]')
+    answer = list(answer)
+    return blocks.first_fault(answer), round(data["points"] * blocks.share(answer), 6)
+
+
+def report(name: str, exercise: dict[str, Any], verdicts: list[Verdict], run: Run) -> str:
+    failed = sorted((v for v in verdicts if not v.passed), key=lambda v: not v.core)
+    if not failed:
+        visible = [verdict for verdict in verdicts if not verdict.hidden]
+        more = exercise["hidden"] - (len(verdicts) - len(visible))
+        rest = (
+            f"; {more} more {'is' if more == 1 else 'are'} looked at when you hand in"
+            if more
+            else ""
+        )
+        return f"{name}: all {len(verdicts)} properties looked at here hold{rest}  ({run})"
+    lines = [
+        f"{name}: {len(verdicts) - len(failed)} of {len(verdicts)} properties hold",
+        "",
+        str(failed[0]),
+    ]
+    lines += [""] * (len(failed) > 1) + [f"also not: {verdict.property}" for verdict in failed[1:]]
+    if failed[0].core and len(failed) < len(verdicts):
+        lines += ["", "As long as the first one does not hold, the others earn nothing."]
+    return "\n".join(lines)

@@ -1,0 +1,162 @@
+"""Call a student's function once, in the process where it lives, and say plainly what came back.
+
+The arguments are copied and sent to the student's library; the result is brought to NumPy; the
+arguments are compared with what they were; what the function prints is set aside. Notebook and
+proof call this directly, the grader through a socket.
+"""
+
+import contextlib
+import copy
+import io
+import linecache
+import sys
+import traceback
+import tracemalloc
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from course_lib.checking.run import AuthorError, Run, WrongKind, bring_back
+from course_lib.checking.withheld import withheld
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What one call gave."""
+
+    value: Any = None
+    failure: str = ""
+    """In words, instead of a value."""
+    over_memory: bool = False
+    changed: tuple[str, ...] = ()
+    """The arguments that the function changed in place."""
+    printed: int = 0
+
+
+def perform(
+    function: Callable,
+    run: Run,
+    args: tuple,
+    kwargs: dict[str, Any],
+    withholds: tuple[str, ...] = (),
+    at_most: int | None = None,
+) -> Reply:
+    """Call the function in the library and dtype of the run."""
+    sent = run.send(args), run.send(kwargs)
+    before = copy.deepcopy(sent)
+    out = _Counter()
+    failure, value, over_memory = "", None, False
+    try:
+        with (
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(out),
+            warnings.catch_warnings(),
+            np.errstate(all="ignore"),
+            withheld(withholds),
+            _memory_limit(run.library, at_most),
+        ):
+            warnings.simplefilter("ignore")
+            value = function(*sent[0], **sent[1])
+        value = bring_back(value, run.library)
+    except TooMuchMemory as excess:
+        failure = f"needed {_megabytes(excess.args[0])}, allowed {_megabytes(at_most)}"
+        over_memory = True
+    except WrongKind as kind:
+        failure = f"it returned {kind}"
+    except AuthorError:
+        raise
+    except (Exception, SystemExit) as error:
+        failure = f"it raised {_say(error)}{_where(function, error)}"
+    changed = tuple(name for name, same in _compare(before, sent) if not same)
+    return Reply(None if failure else value, failure, over_memory, changed, out.count)
+
+
+class TooMuchMemory(Exception):
+    pass
+
+
+class _Counter(io.TextIOBase):
+    """Takes what is printed, counts it and forgets it."""
+
+    def __init__(self):
+        self.count = 0
+
+    def write(self, text: str) -> int:
+        self.count += len(text)
+        return len(text)
+
+
+def _where(function: Callable, error: BaseException) -> str:
+    """The student's own line, if the error passed through it."""
+    file = getattr(getattr(function, "__code__", None), "co_filename", None)
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename == file
+    ]
+    if not lines:
+        return ""
+    text = linecache.getline(file, lines[-1]).strip()
+    return f", line {lines[-1]}: {text}" if text else f", line {lines[-1]}"
+
+
+def _say(error: BaseException) -> str:
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__
+
+
+def _megabytes(nbytes: int) -> str:
+    return f"{nbytes / 2**20:.3g} MiB"
+
+
+def _compare(before: tuple, after: tuple) -> Iterator[tuple[str, bool]]:
+    for place, (old, new) in enumerate(zip(before[0], after[0], strict=True), start=1):
+        yield f"argument {place}", _same(old, new)
+    for name, old in before[1].items():
+        yield f"`{name}`", _same(old, after[1][name])
+
+
+def _same(old: Any, new: Any) -> bool:
+    if isinstance(old, (list, tuple)):
+        return len(old) == len(new) and all(map(_same, old, new))
+    if isinstance(old, dict):
+        return old.keys() == new.keys() and all(_same(old[key], new[key]) for key in old)
+    if isinstance(old, np.ndarray):
+        return old.shape == new.shape and old.dtype == new.dtype and old.tobytes() == new.tobytes()
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(old, torch.Tensor):
+        if (old.shape, old.dtype) != (new.shape, new.dtype):
+            return False
+        return bool(torch.isclose(old, new.detach(), rtol=0, atol=0, equal_nan=True).all())
+    return True
+
+
+@contextlib.contextmanager
+def _memory_limit(library: str, at_most: int | None) -> Iterator[None]:
+    """Raise TooMuchMemory if the call held more; NumPy tells tracemalloc, torch its dispatcher."""
+    if at_most is None:
+        yield
+    elif library == "torch":
+        from course_lib.checking.devices import largest_tensor
+
+        with largest_tensor() as largest:
+            yield
+        if largest.nbytes > at_most:
+            raise TooMuchMemory(largest.nbytes)
+    else:
+        started_here = not tracemalloc.is_tracing()
+        if started_here:
+            tracemalloc.start()
+        tracemalloc.reset_peak()
+        held, _ = tracemalloc.get_traced_memory()
+        try:
+            yield
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            if started_here:
+                tracemalloc.stop()
+        if peak - held > at_most:
+            raise TooMuchMemory(peak - held)
