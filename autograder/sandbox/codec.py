@@ -1,0 +1,175 @@
+"""What may cross between the student's process and the referee: JSON and the bytes of arrays.
+
+No pickle, and nothing of what arrives is trusted: every size, shape, dtype and depth has a limit
+here, and whatever breaks one ends the conversation with `Unacceptable`.
+"""
+
+import json
+import math
+import socket
+import struct
+from typing import Any
+
+import numpy as np
+
+from course_lib.checking.run import Returned
+
+HEADER_AT_MOST = 4 << 20
+PAYLOAD_AT_MOST = 64 << 20
+ARRAYS_AT_MOST = 10_000
+DEPTH = 6
+AXES = 32
+WORD = 40
+"""Letters in the name of a dtype or a device."""
+DTYPES = frozenset(
+    ("<f8", "<f4", "<f2", "<i8", "<i4", "<i2", "|i1", "<u8", "<u4", "<u2", "|u1", "|b1")
+)
+_LENGTH = struct.Struct("<I")
+
+
+class Unacceptable(Exception):
+    """A message that no honest process sends."""
+
+
+def encode(value: Any, buffers: list[Any], depth: int = 0) -> Any:
+    """Turn a value into JSON, its arrays into buffers beside it."""
+    if depth > DEPTH:
+        raise Unacceptable(f"nested more than {DEPTH} deep")
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _encode_array(np.asarray(value), value, buffers)
+    if isinstance(value, int):
+        return {"int": str(value)}
+    if isinstance(value, float):
+        return {"float": value.hex()}
+    if isinstance(value, (list, tuple)):
+        kind = "list" if isinstance(value, list) else "tuple"
+        return {kind: [encode(item, buffers, depth + 1) for item in value]}
+    if isinstance(value, dict):
+        pairs = [
+            [encode(k, buffers, depth + 1), encode(v, buffers, depth + 1)] for k, v in value.items()
+        ]
+        return {"dict": pairs}
+    raise Unacceptable(f"a {type(value).__name__} cannot cross")
+
+
+def _encode_array(array: np.ndarray, original: Any, buffers: list[Any]) -> dict[str, Any]:
+    array = np.ascontiguousarray(array).reshape(array.shape)
+    dtype = array.dtype.newbyteorder("<").str if array.dtype.itemsize > 1 else array.dtype.str
+    if dtype not in DTYPES:
+        raise Unacceptable(f"an array of dtype {array.dtype} cannot cross")
+    buffers.append(array.astype(dtype, copy=False).tobytes())
+    there = getattr(original, "dtype_there", ""), getattr(original, "device_there", "")
+    return {"array": [dtype, list(array.shape), *there]}
+
+
+def decode(coded: Any, buffers: list[bytes], depth: int = 0) -> Any:
+    """Build the value again; `buffers` are used up from the front."""
+    if depth > DEPTH:
+        raise Unacceptable(f"nested more than {DEPTH} deep")
+    if coded is None or type(coded) in (bool, str):
+        return coded
+    if type(coded) is not dict or len(coded) != 1:
+        raise Unacceptable("not a coded value")
+    (kind, content), *_ = coded.items()
+    try:
+        if kind == "array":
+            return _decode_array(content, buffers)
+        if kind == "int":
+            return int(content)
+        if kind == "float":
+            return float.fromhex(content)
+        if kind in ("list", "tuple") and type(content) is list:
+            items = [decode(item, buffers, depth + 1) for item in content]
+            return items if kind == "list" else tuple(items)
+        if kind == "dict" and type(content) is list:
+            return {
+                decode(k, buffers, depth + 1): decode(v, buffers, depth + 1) for k, v in content
+            }
+    except (TypeError, ValueError, OverflowError) as error:
+        raise Unacceptable(f"a malformed {kind}") from error
+    raise Unacceptable("a value of unknown kind")
+
+
+def _decode_array(content: Any, buffers: list[bytes]) -> Returned:
+    dtype, shape, *there = content
+    if dtype not in DTYPES or type(shape) is not list or len(shape) > AXES:
+        raise Unacceptable("a malformed array")
+    if any(type(n) is not int or n < 0 for n in shape):
+        raise Unacceptable("an array of impossible shape")
+    if len(there) != 2 or any(type(word) is not str or len(word) > WORD for word in there):
+        raise Unacceptable("an array without its origin")
+    if not buffers:
+        raise Unacceptable("an array without its numbers")
+    raw = buffers.pop(0)
+    if math.prod(shape) * int(dtype[2:]) != len(raw):
+        raise Unacceptable("an array whose size is not that of its shape")
+    values = np.frombuffer(raw, dtype).reshape(shape).copy()
+    return Returned.of(values, *there) if there[0] else values
+
+
+def send(connection: socket.socket, header: Any, buffers: list[bytes] = ()) -> None:
+    text = json.dumps([header, [len(buffer) for buffer in buffers]]).encode()
+    if len(text) > HEADER_AT_MOST or sum(map(len, buffers)) > PAYLOAD_AT_MOST:
+        raise Unacceptable("larger than what may cross")
+    connection.sendall(b"".join([_LENGTH.pack(len(text)), text, *buffers]))
+
+
+class Receiver:
+    """Puts a message together from what has arrived so far; never waits."""
+
+    def __init__(self):
+        self._data = bytearray()
+        self._message: tuple[Any, list[int]] | None = None
+        self._needed = _LENGTH.size
+        self._in_header = False
+
+    def feed(self, data: bytes) -> tuple[Any, list[bytes]] | None:
+        """Add bytes; the whole message once it is there. One request, one answer: no rest."""
+        self._data += data
+        while len(self._data) >= self._needed:
+            if self._message is not None:
+                return self._finish()
+            if not self._in_header:
+                (length,) = _LENGTH.unpack_from(self._data)
+                if length > HEADER_AT_MOST:
+                    raise Unacceptable("a header that is too long")
+                self._in_header, self._needed = True, _LENGTH.size + length
+            else:
+                self._message = _read_header(bytes(self._data[_LENGTH.size : self._needed]))
+                self._needed += sum(self._message[1])
+        return None
+
+    def _finish(self) -> tuple[Any, list[bytes]]:
+        header, sizes = self._message
+        if len(self._data) > self._needed:
+            raise Unacceptable("more than one answer")
+        buffers, end = [], self._needed
+        for size in reversed(sizes):
+            buffers.append(bytes(self._data[end - size : end]))
+            end -= size
+        return header, buffers[::-1]
+
+
+def _read_header(text: bytes) -> tuple[Any, list[int]]:
+    try:
+        header, sizes = json.loads(text)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise Unacceptable("a header that is no JSON pair") from error
+    if type(sizes) is not list or len(sizes) > ARRAYS_AT_MOST:
+        raise Unacceptable("a malformed list of sizes")
+    if any(type(n) is not int or n < 0 for n in sizes) or sum(sizes) > PAYLOAD_AT_MOST:
+        raise Unacceptable("a payload that is too large")
+    return header, sizes
+
+
+def receive(connection: socket.socket) -> tuple[Any, list[bytes]]:
+    """Wait for one message; for the student's side, which trusts the referee."""
+    receiver = Receiver()
+    while True:
+        data = connection.recv(1 << 16)
+        if not data:
+            raise EOFError
+        if message := receiver.feed(data):
+            return message

@@ -1,0 +1,46 @@
+"""Every limit of the sandbox in one place."""
+
+import resource
+
+MEBIBYTE = 1 << 20
+
+CELL_SECONDS = 10
+"""Of processor time; on the clock it may take `WALL` times as long."""
+CALL_SECONDS = 2
+WALL = 4
+SUBMISSION_SECONDS = 60
+"""On the clock, for all that a student's code does."""
+RESTARTS = 5
+
+PROCESS_MEMORY = 1024 * MEBIBYTE
+"""Address space beyond that of the warm parent, for each process."""
+TOTAL_MEMORY = 1536 * MEBIBYTE
+"""Resident in all processes of a submission together; watched from outside."""
+PROCESSES = 32
+OPEN_FILES = 128
+FILE_SIZE = 32 * MEBIBYTE
+SCRATCH = "64m"
+CELL_OUTPUT = 1 * MEBIBYTE
+ALL_OUTPUT = 4 * MEBIBYTE
+
+
+def address_space() -> int:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[0]) * resource.getpagesize()
+
+
+def impose(memory: int = PROCESS_MEMORY) -> None:
+    """Limit this process and all that it starts."""
+    total = SUBMISSION_SECONDS
+    both = {
+        resource.RLIMIT_CPU: total,
+        resource.RLIMIT_FSIZE: FILE_SIZE,
+        resource.RLIMIT_NOFILE: OPEN_FILES,
+        resource.RLIMIT_NPROC: PROCESSES,
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_MEMLOCK: 0,
+        resource.RLIMIT_MSGQUEUE: 0,
+        resource.RLIMIT_AS: address_space() + memory,
+    }
+    for limit, number in both.items():
+        resource.setrlimit(limit, (number, number))

@@ -1,0 +1,209 @@
+"""One student's process: it runs cells, answers calls, and trusts nobody to believe it."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from typing import Any
+
+import numpy as np
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.history import HistoryManager
+from IPython.core.interactiveshell import InteractiveShell
+
+from autograder.sandbox import codec, limits
+from course_lib.checking.answers import Cells, NoAnswer
+from course_lib.checking.perform import perform
+from course_lib.checking.run import Run
+from course_lib.checking.withheld import withheld
+
+WARM_UP = (
+    """%matplotlib inline
+import numpy as np, torch, matplotlib.pyplot as plt
+plt.plot(np.arange(5.0)); plt.title("a"); plt.show()""",
+    "def f(x):\n    return 1 / x\nf(0)",
+)
+
+SHOWN = ("text/plain", "text/latex", "image/png")
+"""What an output keeps. HTML and scripts would run in the browser of whoever marks."""
+
+_captured: list[int] = []
+_outputs: list[dict[str, Any]] = []
+
+
+class _Hook(DisplayHook):
+    def write_output_prompt(self) -> None:
+        pass
+
+    def write_format_data(self, format_dict: dict, md_dict: dict | None = None) -> None:
+        _keep("execute_result", format_dict)
+
+    def finish_displayhook(self) -> None:
+        pass
+
+
+class _Publisher(DisplayPublisher):
+    def publish(self, data: dict, metadata: dict | None = None, **more: Any) -> None:
+        _keep("display_data", data)
+
+    def clear_output(self, wait: bool = False) -> None:
+        _outputs.clear()
+
+
+class Shell(InteractiveShell):
+    """IPython as a notebook has it, without terminal, history or event loop of a window."""
+
+    displayhook_class, display_pub_class = _Hook, _Publisher
+
+    def enable_gui(self, gui: str | None = None) -> None:
+        pass
+
+    def init_io(self) -> None:
+        pass
+
+    def system_piped(self, command: str) -> None:
+        """!command, without a terminal."""
+        done = subprocess.run(self.var_expand(command, depth=1), shell=True)
+        self.user_ns["_exit_code"] = done.returncode
+
+    system = system_piped
+
+    def _showtraceback(self, kind: type, value: BaseException, lines: list[str]) -> None:
+        said = {"ename": kind.__name__, "evalue": str(value)[:500], "traceback": lines[-40:]}
+        _outputs.append({"output_type": "error", **said})
+
+
+def warm_shell() -> Shell:
+    """A shell that has drawn a figure and met an error once, so that its forks need not load it."""
+    HistoryManager.enabled = False
+    os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
+    shell = Shell.instance()
+    shell.colors = "nocolor"
+    standard = sys.stdout, sys.stderr
+    with open(os.devnull, "w") as nowhere:
+        sys.stdout = sys.stderr = nowhere
+        for cell in WARM_UP:
+            shell.run_cell(cell)
+        sys.stdout, sys.stderr = standard
+    shell.reset(new_session=True)
+    _outputs.clear()
+    return shell
+
+
+def capture_descriptors() -> None:
+    """Whatever writes to 1 or 2, from Python or not, lands in files that have no name."""
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    for standard in (1, 2):
+        with tempfile.TemporaryFile(dir=os.getcwd()) as file:
+            os.dup2(file.fileno(), standard)
+    sys.stdout, sys.stderr = map(_line_by_line, (1, 2))
+
+
+def _line_by_line(descriptor: int) -> Any:
+    return os.fdopen(descriptor, "w", buffering=1, closefd=False, errors="replace")
+
+
+def serve(connection: Any, shell: Shell) -> None:
+    """Do what the referee asks until it hangs up or kills us."""
+    import torch
+
+    torch.set_num_threads(1)
+    cells = Cells()
+    built: dict[str, Any] = {}
+    while True:
+        request, buffers = codec.receive(connection)
+        match request:
+            case {"seed": seed}:
+                np.random.seed(seed % 2**32)  # noqa: NPY002  (students may use it)
+                torch.manual_seed(seed)
+                answer, out = None, []
+            case {"cell": source, "id": name}:
+                cells.ran(name, shell.transform_cell(source))
+                answer, out = _run(shell, source), []
+            case {"answer": name, "withholds": names}:
+                answer, out = _prepare(cells, built, name, names), []
+            case {"call": name}:
+                answer, out = _call(built[name], request, buffers)
+        codec.send(connection, answer, out)
+
+
+def _run(shell: Shell, source: str) -> dict[str, Any]:
+    _outputs.clear()
+    starts = [os.lseek(n, 0, os.SEEK_END) for n in (1, 2)]
+    result = shell.run_cell(source, store_history=True)
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    streams = [_written(n, start) for n, start in zip((1, 2), starts, strict=True)]
+    error = result.error_before_exec or result.error_in_exec
+    left, kept = limits.CELL_OUTPUT, []
+    for output in _outputs:
+        left -= sum(map(len, output.get("data", output).values()))
+        if left < 0:
+            break
+        kept.append(output)
+    return {
+        "stdout": streams[0],
+        "stderr": streams[1],
+        "outputs": kept,
+        "error": [type(error).__name__, str(error)[:500]] if error else None,
+    }
+
+
+def _written(descriptor: int, start: int) -> str:
+    """What came since, cut by bytes; the file begins anew, so that it never fills the scratch."""
+    end = os.lseek(descriptor, 0, os.SEEK_END)
+    text = os.pread(descriptor, min(end - start, limits.CELL_OUTPUT), start)
+    os.ftruncate(descriptor, 0)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    more = f"\n... and {end - start - len(text)} bytes more" if end - start > len(text) else ""
+    return text.decode(errors="replace") + more
+
+
+def _keep(kind: str, data: dict[str, Any]) -> None:
+    import base64
+
+    kept = {
+        mime: base64.b64encode(value).decode() if isinstance(value, bytes) else str(value)
+        for mime, value in data.items()
+        if mime in SHOWN
+    }
+    if kept:
+        _outputs.append({"output_type": kind, "data": kept})
+
+
+def _prepare(cells: Cells, built: dict, name: str, names: list[str]) -> dict[str, Any]:
+    """Rebuild an answer from the cells alone, as `check` does."""
+    try:
+        with withheld(tuple(names)):
+            value, library = cells.answer(name)
+    except NoAnswer as nothing:
+        return {"nothing": str(nothing)}
+    except (Exception, SystemExit) as error:
+        return {"error": f"your cells stop with {type(error).__name__}: {str(error)[:200]}"}
+    built[name] = value
+    kind = "function" if callable(value) else type(value).__name__
+    plain = value if isinstance(value, (list, tuple, str)) and len(value) < 1000 else None
+    try:
+        return {"kind": kind, "library": library, "value": codec.encode(plain, [])}
+    except codec.Unacceptable:
+        return {"kind": kind, "library": library, "value": None}
+
+
+def _call(function: Any, request: dict[str, Any], buffers: list[bytes]) -> tuple[Any, list[bytes]]:
+    args, kwargs = codec.decode(request["args"], buffers), codec.decode(request["kwargs"], buffers)
+    names, at_most = tuple(request["withholds"]), request["at_most"]
+    reply = perform(function, Run(*request["run"]), args, kwargs, names, at_most)
+    answer = {
+        "failure": reply.failure,
+        "over_memory": reply.over_memory,
+        "changed": list(reply.changed),
+        "printed": reply.printed,
+    }
+    out: list[bytes] = []
+    try:
+        return answer | {"value": codec.encode(reply.value, out)}, out
+    except codec.Unacceptable as reason:
+        return answer | {"failure": f"it returned something too large: {reason}", "value": None}, []
