@@ -89,13 +89,12 @@ def _needed(statements: Statements, place: int) -> list[int]:
         current = waiting.pop()
         needed.add(current)
         statement = statements[current][1]
-        bound = set() if isinstance(statement, DEFINITIONS) else _names_bound(statement)
-        for wanted in _names_used(statement):
-            # a function may use what is defined below it; `n = n + 1` goes on from what is above
-            before = current if wanted in bound else len(statements)
-            found = _last(statements, wanted, before)
-            if found is not None and found not in needed:
-                waiting.append(found)
+        at_once = _names_used_at_once(statement)
+        places = [_last(statements, wanted, before=current) for wanted in at_once]
+        # the body of a function runs later, and may use what is defined below it
+        later = _names_used(statement) - at_once
+        places += [_last(statements, wanted, before=len(statements)) for wanted in later]
+        waiting += [found for found in places if found is not None and found not in needed]
     return sorted(needed)
 
 
@@ -128,6 +127,22 @@ def _names_used(statement: ast.stmt) -> set[str]:
     used = {n.id for n in ast.walk(statement) if _is_name(n, ast.Load)}
     steps = [n.target for n in ast.walk(statement) if isinstance(n, ast.AugAssign)]
     return used.union(*map(_names_bound, steps))
+
+
+def _names_used_at_once(node: ast.AST) -> set[str]:
+    """The names that the statement looks up itself, not those in the bodies of its functions."""
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            parts = [*node.decorator_list, node.args, *([node.returns] if node.returns else [])]
+            return set().union(*map(_names_used_at_once, parts))
+        case ast.Lambda():
+            return _names_used_at_once(node.args)
+        case ast.Name(id=name, ctx=ast.Load()):
+            return {name}
+        case ast.AugAssign():
+            parts = [_names_bound(node.target), _names_used_at_once(node.target)]
+            return parts[0] | parts[1] | _names_used_at_once(node.value)
+    return set().union(*map(_names_used_at_once, ast.iter_child_nodes(node)))
 
 
 def _is_name(node: ast.AST, context: type) -> bool:

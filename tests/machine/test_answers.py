@@ -152,3 +152,13 @@ def test_a_withheld_name_that_was_imported_in_a_cell_refuses_too():
     assert math.exp(0) == 1
     with pytest.raises(Withheld, match="math.exp is what this exercise asks you to write"):
         f(0)
+
+
+def test_an_import_repeated_further_down_is_taken_from_above():
+    """Every starter imports numpy, and a check may be run again when all cells have run."""
+    cells = Cells()
+    cells.ran("first", "import math\ndef f(x: math.inf = math.pi):\n    return math.floor(x)")
+    cells.ran("second", "n = math.ceil(2.5)")
+    cells.ran("third", "import math\ndef g():\n    return f() + n")
+    assert cells.answer("f")[0]() == 3
+    assert cells.answer("g")[0]() == 6
