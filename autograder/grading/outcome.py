@@ -29,7 +29,7 @@ class Mark:
     """None where a person marks."""
     most: float
     state: str = "graded"
-    """graded, not attempted, by hand, or not gradable: no verdict was reached, a person must look."""
+    """graded, not attempted, by hand, or not gradable (no verdict; a person must look)."""
     answer: str = ""
     """Digest of the student's text, so that a changed answer is noticed."""
     findings: tuple[Finding, ...] = ()

@@ -186,8 +186,8 @@ class Student:
             raise Gone("your code broke off the conversation with the grader")
         return answer
 
-    def prepare(self, name: str, withholds: tuple[str, ...]) -> dict[str, Any]:
-        request = {"answer": name, "withholds": list(withholds)}
+    def prepare(self, name: str, withholds: tuple[str, ...], above: list[str]) -> dict[str, Any]:
+        request = {"answer": name, "withholds": list(withholds), "above": above}
         answer, _ = self._ask(request, limits.CELL_SECONDS, patient=True)
         if type(answer) is not dict:
             self.kill()

@@ -123,8 +123,8 @@ def serve(connection: Any, shell: Shell) -> None:
             case {"cell": source, "id": name}:
                 cells.ran(name, shell.transform_cell(source))
                 answer, out = _run(shell, source), []
-            case {"answer": name, "withholds": names}:
-                answer, out = _prepare(cells, built, name, names), []
+            case {"answer": name, "withholds": names, "above": above}:
+                answer, out = _prepare(cells, above, built, name, names), []
             case {"call": name}:
                 answer, out = _call(built[name], request, buffers)
         codec.send(connection, answer, out)
@@ -174,11 +174,16 @@ def _keep(kind: str, data: dict[str, Any]) -> None:
         _outputs.append({"output_type": kind, "data": kept})
 
 
-def _prepare(cells: Cells, built: dict, name: str, names: list[str]) -> dict[str, Any]:
-    """Rebuild an answer from the cells alone, as `check` does."""
+def _prepare(
+    cells: Cells, above: list[str], built: dict, name: str, names: list[str]
+) -> dict[str, Any]:
+    """Rebuild an answer from the cells above its check, as `check` does; else from all of them."""
     try:
         with withheld(tuple(names)):
-            value, library = cells.answer(name)
+            try:
+                value, library = cells.among(above).answer(name)
+            except (NoAnswer, NameError):
+                value, library = cells.answer(name)
     except NoAnswer as nothing:
         return {"nothing": str(nothing)}
     except (Exception, SystemExit) as error:

@@ -31,6 +31,12 @@ class Cells:
         self.sources.pop(cell, None)  # the last run comes last
         self.sources[cell] = source
 
+    def among(self, cells: Iterable[str]) -> "Cells":
+        """As if only these cells had run."""
+        chosen = Cells()
+        chosen.sources = {cell: self.sources[cell] for cell in cells if cell in self.sources}
+        return chosen
+
     def answer(self, name: str) -> tuple[Any, str]:
         """What `name` is, rebuilt from the cells, and the library that its cell says it is in."""
         statements = self._statements()

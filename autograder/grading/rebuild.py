@@ -1,0 +1,251 @@
+"""A submission is never trusted as a notebook: only its texts are taken into a fresh one.
+
+The text of each answer goes, by id, into the released notebook; the student's own code cells stay
+where they stood, as cells of nobody's; everything else (outputs, tags, metadata, order, copies of
+the checks) is left behind. What had to be mended is listed for the report.
+"""
+
+import base64
+import io
+import json
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import nbformat
+from nbformat.v4 import new_code_cell
+
+CELLS_AT_MOST = 500
+TEXT_AT_MOST = 200_000
+NOTEBOOK_AT_MOST = 64 << 20
+IMAGES_AT_MOST = 8
+IMAGE_BYTES = 8 << 20
+IMAGE_SIDE = 1_600
+
+
+class Unreadable(Exception):
+    """Nothing that could be graded was handed in; says what was."""
+
+
+@dataclass
+class Rebuilt:
+    """A notebook that is ours but for the texts of the answers and the student's own cells."""
+
+    notebook: nbformat.NotebookNode
+    answers: dict[str, str]
+    """The text in each answer cell, by grade_id."""
+    attempted: set[str]
+    repairs: list[str] = field(default_factory=list)
+
+    def above(self, grade_id: str) -> list[str]:
+        """The cells that run before a check."""
+        ids = [cell.id for cell in self.notebook.cells]
+        return ids[: ids.index(grade_id)]
+
+    def code(self) -> Iterator[nbformat.NotebookNode]:
+        """The cells that run, in order: not the checks, which are the grader's own."""
+        for cell in self.notebook.cells:
+            if cell.cell_type == "code" and not _nbgrader(cell).get("grade"):
+                yield cell
+
+
+def rebuild(files: dict[str, bytes], released: nbformat.NotebookNode, stem: str) -> Rebuilt:
+    """Take the answers out of what was handed in."""
+    repairs: list[str] = []
+    known = {_nbgrader(cell)["grade_id"]: cell for cell in released.cells if _nbgrader(cell)}
+    cells = _choose(files, known, stem, repairs)
+    found, own = _sort_out(cells, known, repairs)
+    result = Rebuilt(nbformat.from_dict(released), {}, set(), repairs)
+    kept = []
+    for cell in own.pop(None, []):
+        kept.append(cell)
+    for cell in result.notebook.cells:
+        kept.append(cell)
+        grade_id = _nbgrader(cell).get("grade_id")
+        if _nbgrader(cell).get("solution"):
+            _fill_in(cell, found.get(grade_id, []), result)
+        kept += own.pop(grade_id, [])
+    for number, cell in enumerate((c for c in kept if not _nbgrader(c) and c.get("own")), start=1):
+        cell.id = f"own-{number}"
+        del cell["own"]
+    result.notebook.cells = kept
+    return result
+
+
+def _choose(files: dict[str, bytes], known: dict, stem: str, repairs: list[str]) -> list[dict]:
+    """The cells of the one notebook to grade, whatever its name."""
+    notebooks = {name: data for name, data in files.items() if name.lower().endswith(".ipynb")}
+    if not notebooks:
+        names = ", ".join(sorted(files)[:5]) or "nothing"
+        raise Unreadable(f"no notebook was handed in; there is: {names}")
+    read = {}
+    for name, data in sorted(notebooks.items()):
+        try:
+            read[name] = _cells_of(name, data, repairs)
+        except Unreadable as reason:
+            if len(notebooks) == 1:
+                raise
+            repairs.append(str(reason))
+    ours = {name: sum(_key(cell, known) is not None for cell in read[name]) for name in read}
+    if not any(ours.values()):
+        raise Unreadable("none of this assignment's cells is in what was handed in")
+    expected = f"{stem}.ipynb"
+    best = expected if ours.get(expected) else max(ours, key=ours.get)
+    if best != expected:
+        repairs.append(f"the notebook is called {_short(best)}; {expected} was expected")
+    if len(notebooks) > 1:
+        repairs.append(f"{len(notebooks)} notebooks were handed in; {_short(best)} was graded")
+    return read[best]
+
+
+def _cells_of(name: str, data: bytes, repairs: list[str]) -> list[dict]:
+    if len(data) > NOTEBOOK_AT_MOST:
+        raise Unreadable(f"{_short(name)} is larger than {NOTEBOOK_AT_MOST >> 20} MiB")
+    text = data.decode("utf-8-sig", errors="replace")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            cells = nbformat.reads(text, as_version=4).cells
+    except Exception:  # nbformat raises much; whatever it was, the answers may still be legible
+        cells = list(_salvage(text))
+        if not cells:
+            raise Unreadable(f"{_short(name)} is no notebook that can be read") from None
+        repairs.append(f"{_short(name)} is damaged; {len(cells)} cells could be read")
+    cells = [cell for cell in cells if isinstance(cell, dict)]
+    if len(cells) > CELLS_AT_MOST:
+        repairs.append(f"of {len(cells)} cells the first {CELLS_AT_MOST} were read")
+    return cells[:CELLS_AT_MOST]
+
+
+def _salvage(text: str) -> Iterator[dict]:
+    """The cells of a damaged file that are whole."""
+    decoder = json.JSONDecoder()
+    place = text.find('"cells"')
+    while (place := text.find("{", place)) >= 0:
+        try:
+            cell, place = decoder.raw_decode(text, place)
+        except (ValueError, RecursionError):
+            place += 1
+            continue
+        if isinstance(cell, dict) and "source" in cell and "cell_type" in cell:
+            yield cell
+
+
+def _sort_out(cells: list[dict], known: dict, repairs: list[str]) -> tuple[dict, dict]:
+    """What was given for each cell of ours, and the student's own cells by the one before."""
+    found: dict[str, list[dict]] = {}
+    own: dict[str | None, list] = {}
+    before, order = None, []
+    for cell in cells:
+        key = _key(cell, known)
+        if key is None:
+            if cell.get("cell_type") == "code" and _text(cell).strip():
+                own.setdefault(before, []).append(_own_cell(cell))
+            continue
+        before = key
+        order.append(key)
+        found.setdefault(key, []).append(cell)
+        if _changed_by_hand(cell, known[key]):
+            own.setdefault(key, []).append(_own_cell(cell))
+            repairs.append(f"the cell {key} is not yours to change; your version runs after it")
+    in_order = [key for key in known if key in found]
+    if [key for key in order if order.count(key) == 1] != [
+        k for k in in_order if order.count(k) == 1
+    ]:
+        repairs.append("the cells were put back in their order")
+    for key, copies in found.items():
+        if len(copies) > 1:
+            repairs.append(
+                f"the cell {key} stands {len(copies)} times; the last one filled in counts"
+            )
+        if copies[-1].get("cell_type") != known[key].cell_type:
+            repairs.append(
+                f"the cell {key} had become a {_short(str(copies[-1].get('cell_type')))} cell"
+            )
+    for key, cell in known.items():
+        if key not in found and _nbgrader(cell).get("solution"):
+            repairs.append(f"the answer cell {key} is missing")
+    return found, own
+
+
+def _key(cell: dict, known: dict) -> str | None:
+    """Which of our cells it is: by nbgrader's id, or by the cell's own where that was lost."""
+    metadata = cell.get("metadata")
+    meta = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    for name in (meta.get("grade_id") if isinstance(meta, dict) else None, cell.get("id")):
+        if isinstance(name, str) and name in known:
+            return name
+    return None
+
+
+def _changed_by_hand(cell: dict, ours: nbformat.NotebookNode) -> bool:
+    """A locked code cell with another text, such as one more import in the set-up cell."""
+    meta = _nbgrader(ours)
+    locked = ours.cell_type == "code" and not meta.get("solution") and not meta.get("grade")
+    return locked and _text(cell).strip() not in ("", ours.source.strip())
+
+
+def _fill_in(cell: nbformat.NotebookNode, copies: list[dict], result: Rebuilt) -> None:
+    """Put the last copy that says something into our cell."""
+    grade_id, default = _nbgrader(cell)["grade_id"], cell.source.strip()
+    said = [copy for copy in copies if _text(copy).strip() not in ("", default)]
+    images = _images(said[-1] if said else copies[-1] if copies else {})
+    if said or images:
+        result.attempted.add(grade_id)
+    if said:
+        cell.source = _text(said[-1])
+        if len(cell.source) > TEXT_AT_MOST:
+            cell.source = cell.source[:TEXT_AT_MOST]
+            result.repairs.append(f"the cell {grade_id} was cut at {TEXT_AT_MOST} letters")
+    if images and cell.cell_type == "markdown":
+        cell.attachments = images
+    result.answers[grade_id] = cell.source
+
+
+def _images(cell: dict) -> dict[str, dict[str, str]]:
+    """Photographs of a proof: decoded, made small, and encoded anew."""
+    attachments = cell.get("attachments")
+    if not isinstance(attachments, dict):
+        return {}
+    images = {}
+    for name, kinds in list(attachments.items())[:IMAGES_AT_MOST]:
+        for data in list(kinds.values())[:1] if isinstance(kinds, dict) else []:
+            if isinstance(data, str) and len(data) < IMAGE_BYTES and (image := _again(data)):
+                images[_short(str(name))] = {"image/png": image}
+    return images
+
+
+def _again(data: str) -> str | None:
+    from PIL import Image
+
+    try:
+        with Image.open(io.BytesIO(base64.b64decode(data)), formats=("PNG", "JPEG")) as image:
+            if max(image.size) > 20_000 or image.size[0] * image.size[1] > 50_000_000:
+                return None
+            image.thumbnail((IMAGE_SIDE, IMAGE_SIDE))
+            out = io.BytesIO()
+            image.convert("RGB").save(out, "PNG")
+    except Exception:  # a decoder may raise anything on hostile data
+        return None
+    return base64.b64encode(out.getvalue()).decode()
+
+
+def _own_cell(cell: dict) -> nbformat.NotebookNode:
+    return new_code_cell(_text(cell)[:TEXT_AT_MOST]) | {"own": True}
+
+
+def _text(cell: dict) -> str:
+    source = cell.get("source", "")
+    if isinstance(source, list):
+        source = "".join(part for part in source if isinstance(part, str))
+    return source if isinstance(source, str) else ""
+
+
+def _short(name: str) -> str:
+    return "".join(
+        c if c.isprintable() else "?" for c in name.replace("\\", "/").rpartition("/")[2]
+    )[:60]
+
+
+def _nbgrader(cell: dict) -> dict:
+    return cell.get("metadata", {}).get("nbgrader", {})

@@ -1,0 +1,392 @@
+"""Grade one submission: rebuild it, run it in the sandbox, judge it from outside.
+
+Trusted, and never loads a student's code: the tests run here and call the student's functions
+through a socket. The verdict is what is computed here, never what a cell printed.
+"""
+
+import builtins
+import json
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat.v4 import new_output
+
+from autograder.grading.flags import suspicious
+from autograder.grading.outcome import Finding, Mark, Outcome, digest
+from autograder.grading.rebuild import Rebuilt, Unreadable, rebuild
+from autograder.sandbox import codec, limits
+from autograder.sandbox.host import Gone, Sandbox, Student
+from course_lib.checking import record
+from course_lib.checking.answers import NoAnswer
+from course_lib.checking.judge import judge, judge_proof, report
+from course_lib.checking.perform import Reply
+from course_lib.checking.run import DEFAULT_DTYPE, Run
+from course_lib.checking.verdicts import Verdict, earned
+
+MEMORY_SLACK = 12 * limits.MEBIBYTE
+"""What the interpreter itself may need besides, where an exercise allows only so much memory."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One submission, as bytes: a worker may be on another machine."""
+
+    student: str
+    assignment: str
+    key: str
+    seed: int
+    files: dict[str, bytes]
+
+
+class Grader:
+    """Grades the submissions of one assignment, one after another, on one warm sandbox."""
+
+    def __init__(self, package: Path, stem: str, sandbox: Sandbox):
+        self.package, self.stem, self.sandbox = package, stem, sandbox
+
+    @cached_property
+    def released(self) -> nbformat.NotebookNode:
+        return nbformat.read(self.package / f"{self.stem}.ipynb", as_version=4)
+
+    def grade(self, job: Job) -> Outcome:
+        """Whatever was handed in, an outcome comes back."""
+        clock = _Clock()
+        try:
+            rebuilt = rebuild(job.files, self.released, self.stem)
+        except Unreadable as reason:
+            return self._not_gradable(job, str(reason), clock)
+        clock.lap("rebuild")
+        with Attempt(self.sandbox, rebuilt, job.seed) as attempt:
+            attempt.run()
+            clock.lap("run")
+            marks = tuple(self._marks(rebuilt, attempt))
+            incidents = tuple(attempt.incidents)
+        clock.lap("referee")
+        notebook = nbformat.writes(rebuilt.notebook)
+        clock.lap("write")
+        return Outcome(
+            job.student,
+            job.assignment,
+            job.key,
+            marks,
+            tuple(rebuilt.repairs),
+            incidents,
+            clock.seconds,
+            notebook,
+        )
+
+    def _not_gradable(self, job: Job, reason: str, clock: "_Clock") -> Outcome:
+        marks = tuple(
+            Mark(
+                cell.metadata.nbgrader.grade_id, 0.0, cell.metadata.nbgrader.points, "not gradable"
+            )
+            for cell in _graded(self.released)
+        )
+        return Outcome(
+            job.student,
+            job.assignment,
+            job.key,
+            marks,
+            (),
+            (reason,),
+            clock.seconds,
+            nbformat.writes(self.released),
+        )
+
+    def _marks(self, rebuilt: Rebuilt, attempt: "Attempt") -> Iterator[Mark]:
+        for cell in _graded(rebuilt.notebook):
+            meta = cell.metadata.nbgrader
+            if meta.solution:  # a proof in words
+                yield self._by_hand(cell, rebuilt)
+                continue
+            slug = meta.grade_id.removesuffix("-check")
+            name = slug.replace("-", "_")
+            attempt.begin_exercise()
+            mark, said = self._judge(name, slug, meta, rebuilt, attempt)
+            cell.outputs = [
+                new_output("stream", name="stdout", text=said + "\n"),
+                new_output("execute_result", {"text/plain": repr(mark.points)}, execution_count=1),
+            ]
+            cell.execution_count = 1
+            yield mark
+
+    def _by_hand(self, cell: nbformat.NotebookNode, rebuilt: Rebuilt) -> Mark:
+        grade_id, most = cell.metadata.nbgrader.grade_id, cell.metadata.nbgrader.points
+        answer = digest(cell.source + json.dumps(cell.get("attachments", {}), sort_keys=True))
+        if grade_id not in rebuilt.attempted:
+            return Mark(grade_id, 0.0, most, "not attempted", answer)
+        return Mark(grade_id, None, most, "by hand", answer)
+
+    def _judge(
+        self, name: str, slug: str, meta: Any, rebuilt: Rebuilt, attempt: "Attempt"
+    ) -> tuple[Mark, str]:
+        answer = digest(rebuilt.answers.get(slug, ""))
+        folder = self.package / "checks" / name
+        try:
+            if (folder / "blocks.json").is_file():
+                data = json.loads((folder / "blocks.json").read_text())
+                fault, points = judge_proof(name, attempt.value(name, meta.grade_id), data)
+                found = Finding(
+                    name, "The lines are a proof", fault is None, True, False, fault or ""
+                )
+                said = f"{name}: {fault or 'a proof. Every line follows from those above it.'}"
+                return Mark(
+                    meta.grade_id, points, meta.points, answer=answer, findings=(found,)
+                ), said
+            exercise = record.read(folder)
+            withholds = tuple(exercise["withholds"])
+            library = attempt.prepare(name, meta.grade_id, withholds)
+            run = Run(library, DEFAULT_DTYPE[library])
+            verdicts = judge(name, run, folder, exercise, attempt.call)
+            flags = suspicious([cell.source for cell in rebuilt.code()], withholds)
+            attempt.incidents += [f"{name}: {flag}" for flag in flags]
+            points = round(float(earned(verdicts, exercise["points"])), 6)
+            findings = tuple(map(_finding, verdicts))
+            mark = Mark(meta.grade_id, points, meta.points, answer=answer, findings=findings)
+            return mark, report(name, exercise, [_without_data(v) for v in verdicts], run)
+        except NoAnswer as nothing:
+            words = f"{name}: {nothing}"
+            return Mark(
+                meta.grade_id, 0.0, meta.points, "not attempted", answer, comment=words
+            ), words
+        except Gone as gone:
+            words = f"{name}: {gone}"
+            return Mark(meta.grade_id, 0.0, meta.points, answer=answer, comment=words), words
+
+
+@dataclass
+class Attempt:
+    """A student's process, started again where it dies, without the cell that killed it."""
+
+    sandbox: Sandbox
+    rebuilt: Rebuilt
+    seed: int
+    incidents: list[str] = field(default_factory=list)
+    _student: Student | None = None
+    _fatal: set[str] = field(default_factory=set)
+    _restarts: int = 0
+    _may_restart: bool = True
+    _prepared: tuple[str, tuple[str, ...], list[str]] | None = None
+    _output_left: int = limits.ALL_OUTPUT
+
+    def run(self) -> None:
+        """Run the cells; a cell that kills the process is left out of the next."""
+        self._student = self.sandbox.student()
+        self._begin(self._student, keep=True)
+
+    def _begin(self, student: Student, keep: bool = False) -> None:
+        cells = [cell for cell in self.rebuilt.code() if cell.id not in self._fatal]
+        try:
+            student.begin(self.seed)
+        except Gone as gone:  # pragma: no cover  (nothing of the student's has run)
+            self.incidents.append(f"the process did not begin: {gone}")
+            return
+        for number, cell in enumerate(cells, start=1):
+            try:
+                answer = student.run_cell(cell.id, cell.source)
+            except Gone as gone:
+                self._fatal.add(cell.id)
+                self.incidents.append(f"the cell {cell.id} was left out: {gone}")
+                if keep:
+                    cell.outputs = [new_output("stream", name="stderr", text=f"{gone}\n")]
+                if student is self._student:
+                    self._start_again(keep)
+                return
+            if keep:
+                self._keep_outputs(cell, number, answer)
+
+    def _start_again(self, keep: bool = False) -> None:
+        if self._restarts == limits.RESTARTS:
+            return
+        self._restarts += 1
+        self._student = self.sandbox.student()
+        self._begin(self._student, keep)
+
+    def begin_exercise(self) -> None:
+        self._may_restart = True
+
+    def _alive(self) -> Student:
+        if self._student.alive:
+            return self._student
+        if self._may_restart:
+            self._may_restart = False
+            self._start_again()
+            if self._student.alive and self._prepared:
+                self._student.prepare(*self._prepared)
+        if not self._student.alive:
+            raise Gone("it was not run any more: your code has ended the Python process too often")
+        return self._student
+
+    def prepare(self, name: str, check: str, withholds: tuple[str, ...]) -> str:
+        """Have the answer rebuilt in the student's process and say its library."""
+        self._prepared = None
+        request = name, withholds, self.rebuilt.above(check)
+        answer = self._answer(*request)
+        if answer.get("kind") != "function":
+            raise NoAnswer(f"{name} is a {_word(answer.get('kind'))}, not a function")
+        if answer.get("library") not in DEFAULT_DTYPE:
+            raise NoAnswer("its library is neither numpy nor torch")
+        self._prepared = request
+        return answer["library"]
+
+    def value(self, name: str, check: str) -> Any:
+        self._prepared = None
+        try:
+            return codec.decode(self._answer(name, (), self.rebuilt.above(check)).get("value"), [])
+        except codec.Unacceptable:
+            raise NoAnswer(f"{name} is not a list of letters") from None
+
+    def _answer(self, *request: Any) -> dict[str, Any]:
+        answer = self._alive().prepare(*request)
+        if nothing := answer.get("nothing") or answer.get("error"):
+            raise NoAnswer(_word(nothing, 300))
+        return answer
+
+    def call(
+        self,
+        name: str,
+        run: Run,
+        args: tuple,
+        kwargs: dict[str, Any],
+        withholds: tuple[str, ...],
+        at_most: int | None,
+    ) -> Reply:
+        """The transport of every call that a test makes."""
+        try:
+            student = self._alive()
+            if at_most is not None:
+                return self._call_in_little_memory(name, run, args, kwargs, withholds, at_most)
+            return student.call(name, run, args, kwargs, withholds, None)
+        except Gone as gone:
+            self.incidents.append(f"{name}: {gone}")
+            return Reply(failure=str(gone))
+
+    def _call_in_little_memory(
+        self, name: str, run: Run, args: tuple, kwargs: dict, withholds: tuple, at_most: int
+    ) -> Reply:
+        """In a process of its own, to which the kernel gives no more from the first line on."""
+        with self.sandbox.student(at_most + MEMORY_SLACK) as student:
+            self._begin(student)
+            if student.alive:
+                student.prepare(*self._prepared)
+                reply = student.call(name, run, args, kwargs, withholds, at_most)
+                if "MemoryError" in reply.failure or "allocate memory" in reply.failure:
+                    words = f"needed more than {at_most / limits.MEBIBYTE:.3g} MiB"
+                    return Reply(failure=words, over_memory=True)
+                return reply
+        return Reply(
+            failure="its cells need more memory than this exercise allows", over_memory=True
+        )
+
+    def _keep_outputs(self, cell: nbformat.NotebookNode, number: int, answer: dict) -> None:
+        cell.execution_count = number
+        cell.outputs = []
+        for output in _outputs(answer, number):
+            self._output_left -= len(json.dumps(output))
+            if self._output_left < 0:
+                cell.outputs.append(new_output("stream", text="... more than is kept\n"))
+                return
+            cell.outputs.append(output)
+
+    def __enter__(self) -> "Attempt":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._student:
+            self._student.kill()
+
+
+def _outputs(answer: dict[str, Any], number: int) -> Iterator[nbformat.NotebookNode]:
+    """What a cell showed, checked piece by piece: a stranger says it."""
+    for name in ("stdout", "stderr"):
+        if text := _shown(answer.get(name)):
+            yield new_output("stream", name=name, text=text)
+    pieces = answer.get("outputs")
+    for piece in pieces[:100] if isinstance(pieces, list) else []:
+        if not isinstance(piece, dict):
+            continue
+        if piece.get("output_type") == "error":
+            lines = piece.get("traceback")
+            yield new_output(
+                "error",
+                ename=_shown(piece.get("ename"), 80),
+                evalue=_shown(piece.get("evalue"), 500),
+                traceback=[_shown(line, 2000) for line in lines[:60]]
+                if isinstance(lines, list)
+                else [],
+            )
+            continue
+        kept = _mime_bundle(piece.get("data"))
+        if kept and piece.get("output_type") == "execute_result":
+            yield new_output("execute_result", kept, execution_count=number)
+        elif kept:
+            yield new_output("display_data", kept)
+
+
+def _mime_bundle(data: Any) -> dict[str, str]:
+    if not isinstance(data, dict):
+        return {}
+    bundle = {mime: _shown(data[mime]) for mime in ("text/plain", "text/latex") if mime in data}
+    image = data.get("image/png")
+    if isinstance(image, str) and re.fullmatch(r"[A-Za-z0-9+/=\s]*", image):
+        bundle["image/png"] = image
+    return bundle
+
+
+_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+def _shown(text: Any, at_most: int = limits.CELL_OUTPUT) -> str:
+    return _ESCAPES.sub("", text[:at_most]) if isinstance(text, str) else ""
+
+
+def _word(text: Any, at_most: int = 60) -> str:
+    return " ".join(_shown(str(text), at_most).split())
+
+
+def _graded(notebook: nbformat.NotebookNode) -> Iterator[nbformat.NotebookNode]:
+    for cell in notebook.cells:
+        if cell.get("metadata", {}).get("nbgrader", {}).get("grade"):
+            yield cell
+
+
+def _finding(verdict: Verdict) -> Finding:
+    shown = _without_data(verdict)
+    return Finding(
+        verdict.test,
+        verdict.property,
+        verdict.passed,
+        verdict.core,
+        verdict.hidden,
+        shown.evidence,
+        verdict.hint,
+        verdict.mistake,
+    )
+
+
+def _without_data(verdict: Verdict) -> Verdict:
+    """Of a hidden test nothing is told that a student's exception could have carried out."""
+    if not verdict.hidden or not verdict.evidence:
+        return verdict
+    raised = re.match(r"it raised (\w{1,40})", verdict.evidence)
+    line = re.search(r", line (\d{1,5})", verdict.evidence)
+    known = raised and isinstance(getattr(builtins, raised[1], None), type)
+    words = f"it raised {raised[1] if known else 'an exception'}" if raised else "hidden"
+    return replace(verdict, evidence=words + (f", line {line[1]}" if raised and line else ""))
+
+
+class _Clock:
+    def __init__(self):
+        self.seconds: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, name: str) -> None:
+        now = time.perf_counter()
+        self.seconds[name] = now - self._last
+        self._last = now
