@@ -6,6 +6,7 @@ import click
 
 VERBS = {
     "exercises": "autograder.exercises_command",
+    "grade": "autograder.grading.command",
     "ledger": "autograder.ledger",
     "release": "autograder.release",
     "site": "autograder.book.build",

@@ -100,11 +100,17 @@ def nbgrader_api(course: Path):
     if tools not in os.environ["PATH"].split(os.pathsep):
         os.environ["PATH"] = tools + os.pathsep + os.environ["PATH"]
     from nbgrader.apps import NbGraderAPI
+
+    return NbGraderAPI(config=nbgrader_configuration(course))
+
+
+def nbgrader_configuration(course: Path):
+    """What the course folder's nbgrader_config.py says."""
     from traitlets.config import PyFileConfigLoader
 
     config = PyFileConfigLoader("nbgrader_config.py", path=str(course)).load_config()
     config.CourseDirectory.root = str(course.resolve())
-    return NbGraderAPI(config=config)
+    return config
 
 
 def _generate(course: Path, stem: str) -> None:

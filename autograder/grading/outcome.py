@@ -57,6 +57,8 @@ class Outcome:
     """By step: rebuild, run, referee, record."""
     notebook: str = ""
     """The graded notebook, as JSON."""
+    too_slow: bool = False
+    """Some limit of time was met; it counts only if it is met again on a quiet machine."""
 
     @property
     def points(self) -> float:

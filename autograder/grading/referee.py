@@ -21,7 +21,7 @@ from autograder.grading.flags import suspicious
 from autograder.grading.outcome import Finding, Mark, Outcome, digest
 from autograder.grading.rebuild import Rebuilt, Unreadable, rebuild
 from autograder.sandbox import codec, limits
-from autograder.sandbox.host import Gone, Sandbox, Student
+from autograder.sandbox.host import Gone, Sandbox, Student, TooSlow
 from course_lib.checking import record
 from course_lib.checking.answers import NoAnswer
 from course_lib.checking.judge import judge, judge_proof, report
@@ -43,6 +43,17 @@ class Job:
     seed: int
     files: dict[str, bytes]
 
+    def failed(self, released: nbformat.NotebookNode, reason: str) -> Outcome:
+        """No verdict was reached: no points, and a person must look."""
+        marks = tuple(
+            Mark(meta.grade_id, 0.0, meta.points, "not gradable")
+            for meta in (cell.metadata.nbgrader for cell in _graded(released))
+        )
+        notebook = nbformat.writes(released)
+        return Outcome(
+            self.student, self.assignment, self.key, marks, (), (reason,), notebook=notebook
+        )
+
 
 class Grader:
     """Grades the submissions of one assignment, one after another, on one warm sandbox."""
@@ -60,13 +71,13 @@ class Grader:
         try:
             rebuilt = rebuild(job.files, self.released, self.stem)
         except Unreadable as reason:
-            return self._not_gradable(job, str(reason), clock)
+            return job.failed(self.released, str(reason))
         clock.lap("rebuild")
         with Attempt(self.sandbox, rebuilt, job.seed) as attempt:
             attempt.run()
             clock.lap("run")
             marks = tuple(self._marks(rebuilt, attempt))
-            incidents = tuple(attempt.incidents)
+            incidents, too_slow = tuple(attempt.incidents), attempt.too_slow
         clock.lap("referee")
         notebook = nbformat.writes(rebuilt.notebook)
         clock.lap("write")
@@ -79,24 +90,7 @@ class Grader:
             incidents,
             clock.seconds,
             notebook,
-        )
-
-    def _not_gradable(self, job: Job, reason: str, clock: "_Clock") -> Outcome:
-        marks = tuple(
-            Mark(
-                cell.metadata.nbgrader.grade_id, 0.0, cell.metadata.nbgrader.points, "not gradable"
-            )
-            for cell in _graded(self.released)
-        )
-        return Outcome(
-            job.student,
-            job.assignment,
-            job.key,
-            marks,
-            (),
-            (reason,),
-            clock.seconds,
-            nbformat.writes(self.released),
+            too_slow,
         )
 
     def _marks(self, rebuilt: Rebuilt, attempt: "Attempt") -> Iterator[Mark]:
@@ -168,6 +162,7 @@ class Attempt:
     rebuilt: Rebuilt
     seed: int
     incidents: list[str] = field(default_factory=list)
+    too_slow: bool = False
     _student: Student | None = None
     _fatal: set[str] = field(default_factory=set)
     _restarts: int = 0
@@ -192,12 +187,14 @@ class Attempt:
                 answer = student.run_cell(cell.id, cell.source)
             except Gone as gone:
                 self._fatal.add(cell.id)
-                self.incidents.append(f"the cell {cell.id} was left out: {gone}")
+                self._tell(f"the cell {cell.id} was left out", gone)
                 if keep:
                     cell.outputs = [new_output("stream", name="stderr", text=f"{gone}\n")]
                 if student is self._student:
                     self._start_again(keep)
                 return
+            if student.interrupted:
+                self._tell(cell.id, TooSlow(f"it took more than {limits.CELL_SECONDS} seconds"))
             if keep:
                 self._keep_outputs(cell, number, answer)
 
@@ -262,10 +259,17 @@ class Attempt:
             student = self._alive()
             if at_most is not None:
                 return self._call_in_little_memory(name, run, args, kwargs, withholds, at_most)
-            return student.call(name, run, args, kwargs, withholds, None)
+            reply = student.call(name, run, args, kwargs, withholds, None)
+            if student.interrupted:
+                self._tell(name, TooSlow(reply.failure))
+            return reply
         except Gone as gone:
-            self.incidents.append(f"{name}: {gone}")
+            self._tell(name, gone)
             return Reply(failure=str(gone))
+
+    def _tell(self, what: str, gone: Gone) -> None:
+        self.incidents.append(f"{what}: {gone}")
+        self.too_slow |= isinstance(gone, TooSlow)
 
     def _call_in_little_memory(
         self, name: str, run: Run, args: tuple, kwargs: dict, withholds: tuple, at_most: int

@@ -1,6 +1,7 @@
 """Which system calls a student's process is refused, whatever namespaces already hide."""
 
 import errno
+import os
 
 import pyseccomp as seccomp
 
@@ -9,24 +10,38 @@ from autograder.sandbox.system import NEW
 _REFUSED = """
 ptrace process_vm_readv process_vm_writev kcmp unshare setns mount umount2 pivot_root chroot
 fsopen fsconfig fsmount fspick move_mount open_tree mount_setattr name_to_handle_at
-open_by_handle_at swapon swapoff quotactl quotactl_fd memfd_create memfd_secret userfaultfd
+open_by_handle_at swapon swapoff quotactl memfd_create userfaultfd
 io_uring_setup io_uring_enter io_uring_register bpf perf_event_open keyctl add_key request_key
 kexec_load kexec_file_load init_module finit_module delete_module reboot acct syslog
 settimeofday clock_settime clock_adjtime adjtimex personality vhangup pidfd_open pidfd_getfd
-pidfd_send_signal socket shmget shmat shmctl msgget semget mq_open fanotify_init inotify_init
-inotify_init1 flock
+pidfd_send_signal socket connect bind listen accept accept4
+shmget shmat shmctl msgget msgsnd msgrcv msgctl semget semop semtimedop semctl mq_open mq_unlink
+fanotify_init inotify_init inotify_init1 flock migrate_pages move_pages process_madvise
 """
 REFUSED = _REFUSED.split()
 
+YOUNGEST_KNOWN, FAR_FUTURE = 443, 600
+HARMLESS_SINCE = (449, 453, 454, 455, 456, 462)
+"""Waiting for several locks, shadow stacks, sealing memory. The numbers between are refused as
+such: a library older than the kernel knows no name for them, a student's code needs none."""
+
+UPPER_HALF_IGNORED = 0xFFFF_FFFF
+"""The kernel reads these arguments as 32 bits; a rule that compared 64 could be got round."""
 FORBIDDEN_CONTROLS = (6, 7, 37, 38, 1024, 1026)
 """fcntl: locks of every kind, leases and notices: they would reach through to shared files."""
 TERMINAL_INPUT = 0x5412
+SURVIVE_PARENT, HIDE_FROM_PARENT = 1, 4
 UNIX = 1
+NO_STREAM = (0, 2, 3, 4, 5, 6, 10)
+"""Types of sockets that could still be sent elsewhere; a pair of streams stays a pair."""
+SHARED_AND_ANONYMOUS = 0x21
+"""Memory that outlives its mapping and is counted for nobody."""
 
 _WITHOUT_NAMESPACES = """
-fork vfork setsid setpgid chmod fchmod fchmodat fchmodat2 chown fchown fchownat lchown utime
+fork vfork setsid setpgid chmod fchmod fchmodat chown fchown fchownat lchown utime
 utimes utimensat futimesat setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr
-kill tkill rt_sigqueueinfo rt_tgsigqueueinfo
+truncate tkill rt_sigqueueinfo rt_tgsigqueueinfo setpriority ioprio_set sched_setscheduler
+sched_setparam sched_setattr
 """
 WITHOUT_NAMESPACES = _WITHOUT_NAMESPACES.split()
 """Refused besides, where no namespace keeps processes and files apart."""
@@ -36,21 +51,41 @@ NEW_THREAD = 0x0001_0000
 def student_filter(namespaces: bool) -> seccomp.SyscallFilter:
     """Everything is allowed that is not refused; refusals look like a lack of permission."""
     rules = seccomp.SyscallFilter(seccomp.ALLOW)
-    refuse = seccomp.ERRNO(errno.EPERM)
+    refuse, unheard_of = seccomp.ERRNO(errno.EPERM), seccomp.ERRNO(errno.ENOSYS)
     for name in REFUSED + ([] if namespaces else WITHOUT_NAMESPACES):
         _add(rules, refuse, name)
+    for number in range(YOUNGEST_KNOWN, FAR_FUTURE):
+        if number not in HARMLESS_SINCE:
+            rules.add_rule(unheard_of, number)
     _add(rules, refuse, "socketpair", seccomp.Arg(0, seccomp.NE, UNIX))
+    for kind in NO_STREAM:
+        _add(rules, refuse, "socketpair", seccomp.Arg(1, seccomp.MASKED_EQ, 0xF, kind))
     for control in FORBIDDEN_CONTROLS:
-        _add(rules, refuse, "fcntl", seccomp.Arg(1, seccomp.EQ, control))
-    _add(rules, refuse, "ioctl", seccomp.Arg(1, seccomp.EQ, TERMINAL_INPUT))
+        _add(rules, refuse, "fcntl", _is(1, control))
+    _add(rules, refuse, "ioctl", _is(1, TERMINAL_INPUT))
+    for option in (SURVIVE_PARENT, HIDE_FROM_PARENT):
+        _add(rules, refuse, "prctl", _is(0, option))
+    both = SHARED_AND_ANONYMOUS
+    _add(rules, refuse, "mmap", seccomp.Arg(3, seccomp.MASKED_EQ, both, both))
+    _add(rules, refuse, "prlimit64", seccomp.Arg(0, seccomp.NE, 0))
     for flag in NEW.values():
         _add(rules, refuse, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, flag, flag))
     if not namespaces:
         _add(rules, refuse, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, NEW_THREAD, 0))
-    _add(
-        rules, seccomp.ERRNO(errno.ENOSYS), "clone3"
-    )  # its flags lie in memory; clone is tried next
+        _add(rules, refuse, "sched_setaffinity", seccomp.Arg(0, seccomp.NE, 0))
+    _add(rules, unheard_of, "clone3")  # its flags lie in memory; clone is tried next
     return rules
+
+
+def signals_to_itself_only(rules: seccomp.SyscallFilter) -> None:
+    """Where other processes can be seen: to be called in the process that the rules are for."""
+    for name in ("kill", "tgkill"):
+        other = seccomp.Arg(0, seccomp.NE, os.getpid())
+        _add(rules, seccomp.ERRNO(errno.EPERM), name, other)
+
+
+def _is(argument: int, number: int) -> seccomp.Arg:
+    return seccomp.Arg(argument, seccomp.MASKED_EQ, UPPER_HALF_IGNORED, number)
 
 
 def _add(rules: seccomp.SyscallFilter, action: int, name: str, *arguments: object) -> None:
@@ -62,7 +97,7 @@ def _add(rules: seccomp.SyscallFilter, action: int, name: str, *arguments: objec
 
 
 def _unknown(name: str) -> bool:
-    """This architecture or library knows no such call, so nobody can make it by that name."""
+    """This architecture knows no such call, or it is so young that its number is refused."""
     try:
         return seccomp.resolve_syscall(seccomp.Arch.NATIVE, name) < 0
     except (OSError, RuntimeError, ValueError):

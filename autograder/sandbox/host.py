@@ -35,6 +35,10 @@ class Gone(Exception):
     """The student's process ended or had to be ended; says why, in words for the student."""
 
 
+class TooSlow(Gone):
+    """It met a limit of time."""
+
+
 @dataclass
 class Sandbox:
     """A warm parent in its small world, for one assignment's course_lib."""
@@ -175,6 +179,8 @@ class Student:
         self._pid = _pid_of(handle)
         self._deadline = time.monotonic() + limits.SUBMISSION_SECONDS
         self.alive = True
+        self.interrupted = False
+        """The last cell or call had to be stopped, and could be."""
 
     def begin(self, seed: int) -> None:
         self._ask({"seed": seed}, limits.CELL_SECONDS)
@@ -214,9 +220,10 @@ class Student:
         }
         answer, back = self._ask(request, limits.CALL_SECONDS, buffers, patient=True)
         try:
+            late = f"it took more than {limits.CALL_SECONDS} seconds" if self.interrupted else ""
             return Reply(
                 codec.decode(answer["value"], back),
-                _words(answer["failure"]),
+                late or _words(answer["failure"]),
                 answer["over_memory"] is True,
                 tuple(_words(name, 60) for name in answer["changed"][:20]),
                 min(int(answer["printed"]), 1 << 30),
@@ -239,20 +246,25 @@ class Student:
                 if ready:
                     data = self._connection.recv(1 << 20)
                     if not data:
+                        if interrupted:
+                            raise TooSlow(f"it took more than {seconds} seconds")
                         raise Gone(self._how_it_ended())
                     if message := receiver.feed(data):
+                        self.interrupted = bool(interrupted)
                         return message
                     continue
                 now = time.monotonic()
                 if interrupted and now > interrupted + GRACE_SECONDS:
-                    raise Gone(f"it took more than {seconds} seconds and could not be interrupted")
+                    raise TooSlow(
+                        f"it took more than {seconds} seconds and could not be interrupted"
+                    )
                 if now > self._deadline:
                     total = limits.SUBMISSION_SECONDS
-                    raise Gone(f"all cells and calls together took more than {total} seconds")
+                    raise TooSlow(f"all cells and calls together took more than {total} seconds")
                 late = now - started > seconds * limits.WALL
                 if not interrupted and (late or self._cpu_seconds() - cpu > seconds):
                     if not patient:
-                        raise Gone(f"it took more than {seconds} seconds")
+                        raise TooSlow(f"it took more than {seconds} seconds")
                     self._signal(signal.SIGINT)
                     interrupted = now
                 if self._resident() > limits.TOTAL_MEMORY:

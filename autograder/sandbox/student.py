@@ -14,7 +14,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from autograder.sandbox import codec, limits
 from course_lib.checking.answers import Cells, NoAnswer
-from course_lib.checking.perform import perform
+from course_lib.checking.perform import Reply, perform
 from course_lib.checking.run import Run
 from course_lib.checking.withheld import withheld
 
@@ -186,7 +186,7 @@ def _prepare(
                 value, library = cells.answer(name)
     except NoAnswer as nothing:
         return {"nothing": str(nothing)}
-    except (Exception, SystemExit) as error:
+    except (Exception, SystemExit, KeyboardInterrupt) as error:
         return {"error": f"your cells stop with {type(error).__name__}: {str(error)[:200]}"}
     built[name] = value
     kind = "function" if callable(value) else type(value).__name__
@@ -200,7 +200,10 @@ def _prepare(
 def _call(function: Any, request: dict[str, Any], buffers: list[bytes]) -> tuple[Any, list[bytes]]:
     args, kwargs = codec.decode(request["args"], buffers), codec.decode(request["kwargs"], buffers)
     names, at_most = tuple(request["withholds"]), request["at_most"]
-    reply = perform(function, Run(*request["run"]), args, kwargs, names, at_most)
+    try:
+        reply = perform(function, Run(*request["run"]), args, kwargs, names, at_most)
+    except KeyboardInterrupt:
+        reply = Reply(failure="it was interrupted")
     answer = {
         "failure": reply.failure,
         "over_memory": reply.over_memory,

@@ -1,0 +1,140 @@
+"""`course grade NN_topic`: grade what was handed in, with a bar, and a line for each problem."""
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from autograder.grading.journal import CannotRecord, CourseIsBusy
+from autograder.grading.package import NotReleased
+from autograder.grading.pool import LocalPool
+from autograder.grading.run import Listener, Pool, Report, grade_class
+from autograder.release import COURSE
+from autograder.sandbox.host import NoSandbox
+
+NOT_GRADED, PROBLEMS = 2, 1
+
+
+@click.command()
+@click.argument("chapter", metavar="NN_topic")
+@click.option(
+    "--course",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    default=COURSE,
+    help="The course folder that nbgrader works in.  [default: _build/course]",
+)
+@click.option("--student", default="*", help="Only these; a pattern such as a* will do.")
+@click.option("--workers", type=click.IntRange(1), help="Processes at once.  [default: one a core]")
+@click.option("--scheduler", metavar="ADDRESS", help="Grade on a Dask cluster instead.")
+@click.option("--again", is_flag=True, help="Grade what has not changed, too.")
+@click.option("--json", "as_json", is_flag=True, help="The summary, for machines.")
+def grade(
+    chapter: str,
+    course: Path,
+    student: str,
+    workers: int | None,
+    scheduler: str | None,
+    again: bool,
+    as_json: bool,
+) -> None:
+    """Grade what was handed in for one chapter; only what is new or has changed.
+
+    Ctrl-C loses nothing: the same command goes on where it stopped.
+    Exit code 0: all graded; 1: a person should look at some; 2: nothing could be graded.
+
+    Example: course grade 03_softmax
+    """
+    console = Console(stderr=as_json, soft_wrap=True)
+    try:
+        with _Bar(console) as bar:
+            report = grade_class(
+                course,
+                chapter,
+                _make_pool(chapter, workers or os.cpu_count() or 1, scheduler),
+                only=student,
+                again=again,
+                listener=Listener(bar.begin, bar.done),
+            )
+    except KeyboardInterrupt:
+        click.echo("stopped; what was graded is kept, and the same command goes on from there")
+        raise SystemExit(130) from None
+    except (CannotRecord, CourseIsBusy, NotReleased, NoSandbox) as reason:
+        click.echo(f"Error: {reason}", err=True)
+        raise SystemExit(NOT_GRADED) from None
+    if as_json:
+        print(json.dumps(asdict(report), indent=1))
+    else:
+        _summary(console, report, course)
+    if not report.handed_in:
+        raise SystemExit(NOT_GRADED)
+    raise SystemExit(PROBLEMS if report.problems else 0)
+
+
+def _make_pool(stem: str, workers: int, scheduler: str | None) -> Callable[[Path, bytes], Pool]:
+    def make(folder: Path, data: bytes) -> Pool:
+        if scheduler:
+            from autograder.grading.cluster import ClusterPool
+
+            return ClusterPool(scheduler, data, stem)
+        return LocalPool(folder, stem, workers)
+
+    return make
+
+
+class _Bar:
+    """A bar with rate and time left where there is a terminal; above it each problem at once."""
+
+    def __init__(self, console: Console):
+        self.console = console
+        self._progress = Progress(
+            TextColumn("grading"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._task = None
+
+    def begin(self, total: int) -> None:
+        self._task = self._progress.add_task("grading", total=total, rate="")
+
+    def done(self, outcome, problems: list[str]) -> None:
+        for problem in problems:
+            self.console.print(f"{outcome.student}: {problem}", markup=False, highlight=False)
+        speed = self._progress.tasks[0].speed if self._progress.tasks else None
+        rate = f"{speed:.1f} a second" if speed else ""
+        self._progress.update(self._task, advance=1, rate=rate)
+
+    def __enter__(self) -> "_Bar":
+        self._progress.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._progress.__exit__(*error)
+
+
+def _summary(console: Console, report: Report, course: Path) -> None:
+    def say(line: str) -> None:
+        console.print(line, markup=False, highlight=False)
+
+    if not report.handed_in:
+        say(f"nobody has handed in {report.assignment} under {course / 'submitted'}")
+        return
+    each = f", {1000 * report.seconds / report.graded:.0f} ms each" if report.graded else ""
+    say(
+        f"{report.assignment}: {report.graded} graded, {report.unchanged} unchanged "
+        f"({report.seconds:.1f} s{each})"
+    )
+    if report.problems:
+        say(f"{len({student for student, _ in report.problems})} with something to look at, above")
+    if report.needs_person:
+        say(f"{report.needs_person} wait for a person: nbgrader formgrader, or jupyter lab")
+    say(f"gradebook {course / 'gradebook.db'}, one log a student in {course / 'grading'}")

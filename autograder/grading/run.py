@@ -1,0 +1,180 @@
+"""Grade a class: what was handed in goes to workers, what comes back is kept, then recorded.
+
+Each submission is judged, stored in the journal, written out, recorded in the gradebook, in this
+order; a run that ends at any moment is taken up again by the next.
+"""
+
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from autograder.grading import package, submissions
+from autograder.grading.journal import (
+    Journal,
+    course_lock,
+    environment_fingerprint,
+    journal_key,
+)
+from autograder.grading.outcome import Outcome
+from autograder.grading.record import NotInGradebook, Recorder
+from autograder.grading.referee import Job
+from autograder.release import nbgrader_configuration, secret_seed
+
+
+class Pool(Protocol):
+    """Anything that turns jobs into outcomes."""
+
+    def grade(self, jobs: Iterable[Job]) -> Iterator[Outcome]: ...
+
+
+@dataclass
+class Report:
+    """What one run did, for the summary and for machines."""
+
+    assignment: str
+    handed_in: int = 0
+    unchanged: int = 0
+    graded: int = 0
+    problems: list[tuple[str, str]] = field(default_factory=list)
+    """Student, and what a person should know."""
+    seconds: float = 0.0
+    by_step: dict[str, float] = field(default_factory=dict)
+    """Seconds of all submissions together."""
+    needs_person: int = 0
+
+
+@dataclass
+class Listener:
+    """What is told while a run goes on; the command draws a bar from it."""
+
+    begin: Callable[[int], None] = lambda total: None
+    done: Callable[[Outcome, list[str]], None] = lambda outcome, problems: None
+
+
+def grade_class(
+    course: Path,
+    stem: str,
+    make_pool: Callable[[Path, bytes], Pool],
+    *,
+    only: str = "*",
+    again: bool = False,
+    listener: Listener | None = None,
+) -> Report:
+    """Grade all that is new or changed; `again` grades everything."""
+    course, listener = course.resolve(), listener or Listener()
+    started, report = time.perf_counter(), Report(stem)
+    with ExitStack() as stack:
+        stack.enter_context(course_lock(course))
+        data = package.pack(course, stem)
+        folder = Path(tempfile.mkdtemp(prefix="grading-"))
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        folder.chmod(0o755)  # its course_lib is shown to another user where root grades
+        package.unpack(data, folder)
+        journal = stack.enter_context(Journal(course / "grading" / "journal.db"))
+        config = nbgrader_configuration(course)
+        recorder = stack.enter_context(Recorder(_db_url(course, config), config))
+        desk = _Desk(course, stem, journal, recorder, report)
+        desk.finish_what_was_begun()
+        key_of = _keys(package.digest(data), secret_seed(course, stem))
+        students = submissions.students_with(course, stem, only)
+        report.handed_in = len(students)
+        jobs = list(desk.jobs(students, key_of, again))
+        listener.begin(len(jobs))
+        if jobs:
+            pool = stack.enter_context(make_pool(folder, data))
+            for outcome in pool.grade(jobs):
+                listener.done(outcome, desk.take(outcome))
+    report.seconds = time.perf_counter() - started
+    return report
+
+
+def _keys(checks: str, seed: int) -> Callable[[submissions.Submission], tuple[str, int]]:
+    environment = environment_fingerprint()
+    return lambda handed: (journal_key(handed.content, checks, seed, environment), seed)
+
+
+def _db_url(course: Path, config) -> str:
+    return config.CourseDirectory.get("db_url") or f"sqlite:///{course / 'gradebook.db'}"
+
+
+@dataclass
+class _Desk:
+    """Where outcomes arrive: journal, files, gradebook, log."""
+
+    course: Path
+    stem: str
+    journal: Journal
+    recorder: Recorder
+    report: Report
+
+    def finish_what_was_begun(self) -> None:
+        """An earlier run was stopped between judging and recording."""
+        for outcome in self.journal.unrecorded(self.stem):
+            self._settle(outcome)
+
+    def jobs(self, students: list[str], key_of: Callable, again: bool) -> Iterator[Job]:
+        """The submissions that are not in the journal as they now stand."""
+        for student in students:
+            handed = submissions.read(self.course, self.stem, student)
+            key, seed = key_of(handed)
+            if not again and self.journal.find(student, self.stem, key):
+                self.report.unchanged += 1
+            else:
+                yield Job(student, self.stem, key, seed, handed.files)
+
+    def take(self, outcome: Outcome) -> list[str]:
+        self.journal.store(outcome)
+        problems = self._settle(outcome)
+        self.report.graded += 1
+        for step, seconds in outcome.seconds.items():
+            self.report.by_step[step] = self.report.by_step.get(step, 0.0) + seconds
+        self.report.needs_person += any(mark.needs_person for mark in outcome.marks)
+        return problems
+
+    def _settle(self, outcome: Outcome) -> list[str]:
+        problems = [*outcome.incidents]
+        if any(mark.state == "not gradable" for mark in outcome.marks):
+            problems.append("no marks: a person must look")
+        started = time.perf_counter()
+        previous = self.journal.last_recorded(outcome.student, self.stem)
+        handed_in = submissions.read(self.course, self.stem, outcome.student).handed_in
+        try:
+            self.recorder.record(outcome, previous, handed_in)
+            self._write_out(outcome)
+            self.journal.mark_recorded(outcome)
+        except NotInGradebook as reason:
+            problems.append(str(reason))
+        outcome.seconds["record"] = time.perf_counter() - started
+        self._log(outcome, problems)
+        self.report.problems += [(outcome.student, problem) for problem in problems]
+        return problems
+
+    def _write_out(self, outcome: Outcome) -> None:
+        """What nbgrader's formgrader and feedback read."""
+        folder = self.course / "autograded" / outcome.student / self.stem
+        folder.mkdir(parents=True, exist_ok=True)
+        _write(folder / f"{self.stem}.ipynb", outcome.notebook)
+        timestamp = self.course / "submitted" / outcome.student / self.stem / "timestamp.txt"
+        if timestamp.is_file() and not timestamp.is_symlink():
+            shutil.copy(timestamp, folder / "timestamp.txt")
+
+    def _log(self, outcome: Outcome, problems: list[str]) -> None:
+        folder = self.course / "grading" / self.stem
+        folder.mkdir(parents=True, exist_ok=True)
+        kept = asdict(outcome) | {"problems": problems}
+        del kept["notebook"]
+        _write(folder / f"{outcome.student}.json", json.dumps(kept, indent=1) + "\n")
+
+
+def _write(path: Path, text: str) -> None:
+    """Whole or not at all."""
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    new.write_text(text, encoding="utf-8")
+    new.replace(path)

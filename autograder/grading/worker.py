@@ -1,0 +1,40 @@
+"""One worker: a referee with its sandbox, fed with jobs through a pipe until the pipe closes."""
+
+import contextlib
+import signal
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from autograder.grading.referee import Grader, Job
+from autograder.sandbox.host import NoSandbox, Sandbox
+
+
+def work(pipe: Connection, package: Path, stem: str, tier: str) -> None:
+    """Say that we are ready, or why not; then answer each job with its outcome."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever gave us the jobs
+    with contextlib.ExitStack() as stack:
+        try:
+            grader = Grader(
+                package, stem, stack.enter_context(Sandbox(package / "course_lib", tier))
+            )
+        except NoSandbox as reason:
+            pipe.send(("no sandbox", str(reason)))
+            return
+        pipe.send(("ready", ""))
+        while True:
+            try:
+                job: Job = pipe.recv()
+            except EOFError:
+                return
+            pipe.send(("outcome", _grade(grader, job, stack)))
+
+
+def _grade(grader: Grader, job: Job, stack: contextlib.ExitStack) -> object:
+    try:
+        return grader.grade(job)
+    except NoSandbox:  # its warm parent has died: once more with another one
+        course_lib, tier = grader.sandbox.course_lib, grader.sandbox.tier
+        grader.sandbox = stack.enter_context(Sandbox(course_lib, tier))
+        return grader.grade(job)
+    except Exception as error:  # a fault of ours must not cost the class its marks
+        return job.failed(grader.released, f"the grader itself stopped: {error!r}")
