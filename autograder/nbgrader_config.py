@@ -8,6 +8,16 @@ c.ClearSolutions.text_stub = (
     "*Write your proof here: text, LaTeX, or a photograph dropped into this cell.*"
 )
 
-# Both can be turned against the grader: a tag that skips graded cells, and a cell that is missing.
-c.Execute.skip_cells_with_tag = "no cell carries this tag"
+# `nbgrader autograde` and the formgrader's button grade as `course grade` does.
+c.Autograde.sanitize_preprocessors = [
+    "autograder.grading.nbgrader_steps.Rebuild",
+    "nbgrader.preprocessors.ClearOutput",
+    "nbgrader.preprocessors.OverwriteKernelspec",
+    "nbgrader.preprocessors.OverwriteCells",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+c.Autograde.autograde_preprocessors = ["autograder.grading.nbgrader_steps.Referee"]
 c.OverwriteCells.add_missing_cells = True
+
+# For whoever goes back to stock execution: a tag that skips graded cells.
+c.Execute.skip_cells_with_tag = "no cell carries this tag"

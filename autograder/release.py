@@ -69,14 +69,22 @@ def make_release(assignment: Assignment, course: Path, reseed: bool = False) -> 
     shutil.rmtree(source, ignore_errors=True)
     source.mkdir(parents=True)
     nbformat.write(source_notebook(assignment), source / f"{stem}.ipynb")
-    write_checks(assignment, source, seed=secret_seed(course, stem, reseed), hidden=True)
+    write_checks(assignment, source, hidden=False)
     write_course_lib(assignment, source)
     write_requirements(source)
     (source / "README.md").write_text(README.format(title=assignment.title, stem=stem))
     _generate(course, stem)
-    released = course / "release" / stem
-    write_checks(assignment, released, hidden=False)
-    return _zip(released, course / "bundles" / f"{stem}.zip")
+    seed = secret_seed(course, stem, reseed)
+    write_checks(assignment, grader_folder(course, stem), seed=seed, hidden=True)
+    return _zip(course / "release" / stem, course / "bundles" / f"{stem}.zip")
+
+
+def grader_folder(course: Path, stem: str) -> Path:
+    """All the tests: not under source/, which nbgrader copies to students and into their marks."""
+    folder = course / "grader" / stem
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    return folder
 
 
 def prepare_course(course: Path) -> None:

@@ -14,16 +14,16 @@ class NotReleased(Exception):
 
 def pack(course: Path, stem: str) -> bytes:
     """The released notebook, all checks, and course_lib as the students have it."""
-    source, released = course / "source" / stem, course / "release" / stem / f"{stem}.ipynb"
-    if not released.is_file() or not (source / "checks").is_dir():
+    released, checks = course / "release" / stem, course / "grader" / stem / "checks"
+    if not (released / f"{stem}.ipynb").is_file() or not checks.is_dir():
         raise NotReleased(
             f"{stem} was not released in this course folder: course release {stem} first"
         )
-    files = {f"{stem}.ipynb": released}
-    for folder in (source / "checks", source / "course_lib"):
-        files |= {str(path.relative_to(source)): path for path in _files(folder)}
+    files = {f"{stem}.ipynb": released / f"{stem}.ipynb"}
     machine = Path(checking.__file__).parent  # as it is now, whenever the release was made
-    files |= {str(path.relative_to(machine.parents[1])): path for path in _files(machine)}
+    for folder in (checks, released / "course_lib", machine):
+        above = folder.parents[1] if folder is machine else folder.parent
+        files |= {path.relative_to(above).as_posix(): path for path in _files(folder)}
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w") as archive:
         for name, path in files.items():

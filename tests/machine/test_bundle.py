@@ -168,7 +168,7 @@ def test_the_only_seed_in_the_bundle_is_the_public_one(classroom, files):
 
 def test_the_folder_of_the_grader_has_all_tests_and_the_secret_seed(classroom):
     for exercise in CODE:
-        folder = classroom / "source" / STEM / "checks" / exercise.name
+        folder = classroom / "grader" / STEM / "checks" / exercise.name
         record = json.loads((folder / "record.json").read_text())
         assert list(record["tests"]) == [test.name for test in exercise.tests]
         seeds = {test["seed"] for test in record["tests"].values()}

@@ -1,0 +1,89 @@
+"""The same grading for `nbgrader autograde` and the formgrader's button, as nbgrader's own steps.
+
+Slower, one submission after another, and what nbgrader decides before its first step (a file of
+another name, invalid JSON) stays decided; the verdicts are the same.
+"""
+
+import atexit
+import glob
+import shutil
+import tempfile
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+
+import nbformat
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import NbGraderPreprocessor
+
+from autograder.grading import package
+from autograder.grading.journal import Journal
+from autograder.grading.rebuild import Unreadable, rebuild
+from autograder.grading.referee import Grader
+from autograder.grading.run import grade_class
+from autograder.sandbox.host import Sandbox
+
+
+class Rebuild(NbGraderPreprocessor):
+    """Take only texts from the submission, before any other step can stumble over the rest."""
+
+    def preprocess(self, nb, resources):
+        stem, course = resources["nbgrader"]["notebook"], _course(self)
+        released = nbformat.read(course / "release" / stem / f"{stem}.ipynb", as_version=4)
+        try:
+            return rebuild(_as_files(nb, stem), released, stem).notebook, resources
+        except Unreadable as reason:
+            self.log.error("%s: %s", resources["nbgrader"]["student"], reason)
+            return released, resources
+
+
+class Referee(NbGraderPreprocessor):
+    """Run, judge and record one submission; the notebook comes back with its verdicts."""
+
+    def preprocess(self, nb, resources):
+        stem, student = (resources["nbgrader"][name] for name in ("assignment", "student"))
+        course = _course(self)
+        report = grade_class(course, stem, _warm_pool(stem), only=glob.escape(student), again=True)
+        for _, problem in report.problems:
+            self.log.warning("%s: %s", student, problem)
+        with Journal(course / "grading" / "journal.db") as journal:
+            outcome = journal.last_recorded(student, stem)
+        if outcome is None:
+            raise RuntimeError(f"{student}: no marks were recorded; {report.problems}")
+        return nbformat.reads(outcome.notebook, as_version=4), resources
+
+
+def _course(step: NbGraderPreprocessor) -> Path:
+    return Path(CourseDirectory(parent=step).root).resolve()
+
+
+def _as_files(nb: nbformat.NotebookNode, stem: str) -> dict[str, bytes]:
+    return {f"{stem}.ipynb": nbformat.writes(nb).encode()}
+
+
+def _warm_pool(stem: str):
+    @contextmanager
+    def make(folder: Path, data: bytes):
+        yield _Here(_warm(data, stem))
+
+    return make
+
+
+@lru_cache(maxsize=2)
+def _warm(data: bytes, stem: str) -> Grader:
+    """One warm parent for all submissions that this process is given one by one."""
+    folder = Path(tempfile.mkdtemp(prefix="grading-"))
+    folder.chmod(0o755)
+    package.unpack(data, folder)
+    sandbox = Sandbox(folder / "course_lib")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    atexit.register(sandbox.close)
+    return Grader(folder, stem, sandbox)
+
+
+class _Here:
+    def __init__(self, grader: Grader):
+        self._grader = grader
+
+    def grade(self, jobs):
+        yield from map(self._grader.grade, jobs)
