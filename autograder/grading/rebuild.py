@@ -7,6 +7,7 @@ the checks) is left behind. What had to be mended is listed for the report.
 
 import base64
 import io
+import itertools
 import json
 import warnings
 from collections.abc import Iterator
@@ -56,18 +57,13 @@ def rebuild(files: dict[str, bytes], released: nbformat.NotebookNode, stem: str)
     cells = _choose(files, known, stem, repairs)
     found, own = _sort_out(cells, known, repairs)
     result = Rebuilt(nbformat.from_dict(released), {}, set(), repairs)
-    kept = []
-    for cell in own.pop(None, []):
-        kept.append(cell)
+    kept = own.pop(None, [])
     for cell in result.notebook.cells:
         kept.append(cell)
         grade_id = _nbgrader(cell).get("grade_id")
         if _nbgrader(cell).get("solution"):
             _fill_in(cell, found.get(grade_id, []), result)
         kept += own.pop(grade_id, [])
-    for number, cell in enumerate((c for c in kept if not _nbgrader(c) and c.get("own")), start=1):
-        cell.id = f"own-{number}"
-        del cell["own"]
     result.notebook.cells = kept
     return result
 
@@ -135,18 +131,18 @@ def _sort_out(cells: list[dict], known: dict, repairs: list[str]) -> tuple[dict,
     """What was given for each cell of ours, and the student's own cells by the one before."""
     found: dict[str, list[dict]] = {}
     own: dict[str | None, list] = {}
-    before, order = None, []
+    before, order, numbers = None, [], itertools.count(1)
     for cell in cells:
         key = _key(cell, known)
         if key is None:
             if cell.get("cell_type") == "code" and _text(cell).strip():
-                own.setdefault(before, []).append(_own_cell(cell))
+                own.setdefault(before, []).append(_own_cell(cell, next(numbers)))
             continue
         before = key
         order.append(key)
         found.setdefault(key, []).append(cell)
         if _changed_by_hand(cell, known[key]):
-            own.setdefault(key, []).append(_own_cell(cell))
+            own.setdefault(key, []).append(_own_cell(cell, next(numbers)))
             repairs.append(f"the cell {key} is not yours to change; your version runs after it")
     in_order = [key for key in known if key in found]
     if [key for key in order if order.count(key) == 1] != [
@@ -230,8 +226,8 @@ def _again(data: str) -> str | None:
     return base64.b64encode(out.getvalue()).decode()
 
 
-def _own_cell(cell: dict) -> nbformat.NotebookNode:
-    return new_code_cell(_text(cell)[:TEXT_AT_MOST]) | {"own": True}
+def _own_cell(cell: dict, number: int) -> nbformat.NotebookNode:
+    return new_code_cell(_text(cell)[:TEXT_AT_MOST], id=f"own-{number}")
 
 
 def _text(cell: dict) -> str:
