@@ -6,6 +6,7 @@ here, and whatever breaks one ends the conversation with `Unacceptable`.
 
 import json
 import math
+import re
 import socket
 import struct
 from typing import Any
@@ -19,8 +20,11 @@ PAYLOAD_AT_MOST = 64 << 20
 ARRAYS_AT_MOST = 10_000
 DEPTH = 6
 AXES = 32
-WORD = 40
-"""Letters in the name of a dtype or a device."""
+BITS = 4096
+ENTRIES = 1000
+"""Of a dict: its keys could be chosen so that each meets all the others."""
+WORD = re.compile(r"[\w .:]{0,40}", re.ASCII)
+"""The name of a dtype or a device."""
 DTYPES = frozenset(
     ("<f8", "<f4", "<f2", "<i8", "<i4", "<i2", "|i1", "<u8", "<u4", "<u2", "|u1", "|b1")
 )
@@ -39,14 +43,14 @@ def encode(value: Any, buffers: list[Any], depth: int = 0) -> Any:
         return value
     if isinstance(value, (np.ndarray, np.generic)):
         return _encode_array(np.asarray(value), value, buffers)
-    if isinstance(value, int):
+    if isinstance(value, int) and value.bit_length() <= BITS:
         return {"int": str(value)}
     if isinstance(value, float):
         return {"float": value.hex()}
     if isinstance(value, (list, tuple)):
         kind = "list" if isinstance(value, list) else "tuple"
         return {kind: [encode(item, buffers, depth + 1) for item in value]}
-    if isinstance(value, dict):
+    if isinstance(value, dict) and len(value) <= ENTRIES:
         pairs = [
             [encode(k, buffers, depth + 1), encode(v, buffers, depth + 1)] for k, v in value.items()
         ]
@@ -76,14 +80,14 @@ def decode(coded: Any, buffers: list[bytes], depth: int = 0) -> Any:
     try:
         if kind == "array":
             return _decode_array(content, buffers)
-        if kind == "int":
+        if kind == "int" and type(content) is str:
             return int(content)
         if kind == "float":
             return float.fromhex(content)
         if kind in ("list", "tuple") and type(content) is list:
             items = [decode(item, buffers, depth + 1) for item in content]
             return items if kind == "list" else tuple(items)
-        if kind == "dict" and type(content) is list:
+        if kind == "dict" and type(content) is list and len(content) <= ENTRIES:
             return {
                 decode(k, buffers, depth + 1): decode(v, buffers, depth + 1) for k, v in content
             }
@@ -98,7 +102,7 @@ def _decode_array(content: Any, buffers: list[bytes]) -> Returned:
         raise Unacceptable("a malformed array")
     if any(type(n) is not int or n < 0 for n in shape):
         raise Unacceptable("an array of impossible shape")
-    if len(there) != 2 or any(type(word) is not str or len(word) > WORD for word in there):
+    if len(there) != 2 or any(type(w) is not str or not WORD.fullmatch(w) for w in there):
         raise Unacceptable("an array without its origin")
     if not buffers:
         raise Unacceptable("an array without its numbers")
@@ -109,11 +113,17 @@ def _decode_array(content: Any, buffers: list[bytes]) -> Returned:
     return Returned.of(values, *there) if there[0] else values
 
 
-def send(connection: socket.socket, header: Any, buffers: list[bytes] = ()) -> None:
-    text = json.dumps([header, [len(buffer) for buffer in buffers]]).encode()
-    if len(text) > HEADER_AT_MOST or sum(map(len, buffers)) > PAYLOAD_AT_MOST:
+def pack(header: Any, buffers: list[bytes] = ()) -> bytes:
+    """A whole message: how long the JSON is, the JSON, the buffers."""
+    sizes = [len(buffer) for buffer in buffers]
+    text = json.dumps([header, sizes], ensure_ascii=False).encode(errors="replace")
+    if len(text) > HEADER_AT_MOST or sum(sizes) > PAYLOAD_AT_MOST or len(sizes) > ARRAYS_AT_MOST:
         raise Unacceptable("larger than what may cross")
-    connection.sendall(b"".join([_LENGTH.pack(len(text)), text, *buffers]))
+    return b"".join([_LENGTH.pack(len(text)), text, *buffers])
+
+
+def send(connection: socket.socket, header: Any, buffers: list[bytes] = ()) -> None:
+    connection.sendall(pack(header, buffers))
 
 
 class Receiver:
@@ -154,7 +164,9 @@ class Receiver:
 
 def _read_header(text: bytes) -> tuple[Any, list[int]]:
     try:
-        header, sizes = json.loads(text)
+        header, sizes = json.loads(text.decode())  # by itself json would guess at the encoding
+        if b"\\u" in text:
+            json.dumps(header, ensure_ascii=False).encode()  # halves of letters break files later
     except (ValueError, TypeError, RecursionError) as error:
         raise Unacceptable("a header that is no JSON pair") from error
     if type(sizes) is not list or len(sizes) > ARRAYS_AT_MOST:

@@ -1,5 +1,7 @@
 """Every limit of the sandbox in one place."""
 
+import contextlib
+import os
 import resource
 
 MEBIBYTE = 1 << 20
@@ -19,7 +21,9 @@ TOTAL_MEMORY = 1536 * MEBIBYTE
 PROCESSES = 32
 OPEN_FILES = 128
 FILE_SIZE = 32 * MEBIBYTE
-SCRATCH = "64m"
+SCRATCH = 64 * MEBIBYTE
+A_NAME = 4096
+"""What a file or folder counts for in scratch, however empty."""
 CELL_OUTPUT = 1 * MEBIBYTE
 ALL_OUTPUT = 4 * MEBIBYTE
 
@@ -29,14 +33,13 @@ def address_space() -> int:
         return int(file.read().split()[0]) * resource.getpagesize()
 
 
-def impose(memory: int = PROCESS_MEMORY) -> None:
+def impose(memory: int = PROCESS_MEMORY, processes: int = PROCESSES) -> None:
     """Limit this process and all that it starts."""
-    total = SUBMISSION_SECONDS
     both = {
-        resource.RLIMIT_CPU: total,
+        resource.RLIMIT_CPU: SUBMISSION_SECONDS,
         resource.RLIMIT_FSIZE: FILE_SIZE,
         resource.RLIMIT_NOFILE: OPEN_FILES,
-        resource.RLIMIT_NPROC: PROCESSES,
+        resource.RLIMIT_NPROC: processes,
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_MEMLOCK: 0,
         resource.RLIMIT_MSGQUEUE: 0,
@@ -44,3 +47,21 @@ def impose(memory: int = PROCESS_MEMORY) -> None:
     }
     for limit, number in both.items():
         resource.setrlimit(limit, (number, number))
+
+
+def impose_what_there_is() -> None:
+    """Where submissions are trusted: what this platform offers, against accidents."""
+    for name, number in (("CPU", SUBMISSION_SECONDS), ("FSIZE", FILE_SIZE), ("CORE", 0)):
+        limit = getattr(resource, f"RLIMIT_{name}")
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(limit, (number, number))
+
+
+def processes_of_this_user() -> int:
+    """Threads count; for the limit where no namespace gives students a count of their own."""
+    count = 0
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            if os.stat(f"/proc/{pid}").st_uid == os.getuid():
+                count += len(os.listdir(f"/proc/{pid}/task"))
+    return count

@@ -1,9 +1,16 @@
 """One student's process: it runs cells, answers calls, and trusts nobody to believe it."""
 
+import base64
+import builtins
+import contextlib
+import getpass
+import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -28,7 +35,9 @@ plt.plot(np.arange(5.0)); plt.title("a"); plt.show()""",
 SHOWN = ("text/plain", "text/latex", "image/png")
 """What an output keeps. HTML and scripts would run in the browser of whoever marks."""
 
-_captured: list[int] = []
+LINE, LINES = 2000, 40
+"""Of a traceback."""
+
 _outputs: list[dict[str, Any]] = []
 
 
@@ -49,6 +58,9 @@ class _Publisher(DisplayPublisher):
 
     def clear_output(self, wait: bool = False) -> None:
         _outputs.clear()
+        for stream, descriptor in ((sys.stdout, 1), (sys.stderr, 2)):
+            stream.flush()
+            _empty(descriptor)
 
 
 class Shell(InteractiveShell):
@@ -64,13 +76,17 @@ class Shell(InteractiveShell):
 
     def system_piped(self, command: str) -> None:
         """!command, without a terminal."""
-        done = subprocess.run(self.var_expand(command, depth=1), shell=True)
+        try:
+            done = subprocess.run(self.var_expand(command, depth=1), shell=True)
+        except PermissionError:
+            raise PermissionError("no other program can be started while this is graded") from None
         self.user_ns["_exit_code"] = done.returncode
 
     system = system_piped
 
     def _showtraceback(self, kind: type, value: BaseException, lines: list[str]) -> None:
-        said = {"ename": kind.__name__, "evalue": str(value)[:500], "traceback": lines[-40:]}
+        lines = [line[:LINE] for line in lines[-LINES:]]
+        said = {"ename": kind.__name__, "evalue": _text_of(value), "traceback": lines}
         _outputs.append({"output_type": "error", **said})
 
 
@@ -100,10 +116,15 @@ def capture_descriptors() -> None:
         with tempfile.TemporaryFile(dir=os.getcwd()) as file:
             os.dup2(file.fileno(), standard)
     sys.stdout, sys.stderr = map(_line_by_line, (1, 2))
+    builtins.input = getpass.getpass = _nobody_answers
 
 
 def _line_by_line(descriptor: int) -> Any:
     return os.fdopen(descriptor, "w", buffering=1, closefd=False, errors="replace")
+
+
+def _nobody_answers(prompt: object = "", *_: object) -> str:
+    raise EOFError("nobody can answer input() while a notebook is graded: write the value instead")
 
 
 def serve(connection: Any, shell: Shell) -> None:
@@ -114,57 +135,71 @@ def serve(connection: Any, shell: Shell) -> None:
     cells = Cells()
     built: dict[str, Any] = {}
     while True:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # one that comes late meets nobody
         request, buffers = codec.receive(connection)
-        match request:
-            case {"seed": seed}:
-                np.random.seed(seed % 2**32)  # noqa: NPY002  (students may use it)
-                torch.manual_seed(seed)
-                answer, out = None, []
-            case {"cell": source, "id": name}:
-                cells.ran(name, shell.transform_cell(source))
-                answer, out = _run(shell, source), []
-            case {"answer": name, "withholds": names, "above": above}:
-                answer, out = _prepare(cells, above, built, name, names), []
-            case {"call": name}:
-                answer, out = _call(built[name], request, buffers)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        answer, out = asdict(Reply(failure="it was interrupted")), [b"", b""]
+        with contextlib.suppress(KeyboardInterrupt):  # between the work and its answer
+            match request:
+                case {"seed": seed}:
+                    np.random.seed(seed % 2**32)  # noqa: NPY002  (students may use it)
+                    torch.manual_seed(seed)
+                    answer, out = None, []
+                case {"cell": source, "id": name}:
+                    cells.ran(name, shell.transform_cell(source))
+                    answer, out = _run(shell, source)
+                case {"answer": name, "withholds": names, "above": above}:
+                    answer, out = _prepare(cells, above, built, name, names), []
+                case {"call": name}:
+                    answer, out = _call(built[name], request, buffers)
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
         codec.send(connection, answer, out)
 
 
-def _run(shell: Shell, source: str) -> dict[str, Any]:
+def _run(shell: Shell, source: str) -> tuple[dict[str, Any], list[bytes]]:
     _outputs.clear()
-    starts = [os.lseek(n, 0, os.SEEK_END) for n in (1, 2)]
+    for descriptor in (1, 2):  # what threads and processes wrote since belongs to no cell
+        _empty(descriptor)
     result = shell.run_cell(source, store_history=True)
     for stream in (sys.stdout, sys.stderr):
-        stream.flush()
-    streams = [_written(n, start) for n, start in zip((1, 2), starts, strict=True)]
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
     error = result.error_before_exec or result.error_in_exec
     left, kept = limits.CELL_OUTPUT, []
     for output in _outputs:
-        left -= sum(map(len, output.get("data", output).values()))
+        left -= len(json.dumps(output, ensure_ascii=False).encode(errors="replace"))
         if left < 0:
+            os.write(2, b"\n... and more was shown than is kept of a cell\n")
             break
         kept.append(output)
-    return {
-        "stdout": streams[0],
-        "stderr": streams[1],
-        "outputs": kept,
-        "error": [type(error).__name__, str(error)[:500]] if error else None,
-    }
+    answer = {"outputs": kept, "error": [type(error).__name__, _text_of(error)] if error else None}
+    return answer, [_written(1), _written(2)]
 
 
-def _written(descriptor: int, start: int) -> str:
-    """What came since, cut by bytes; the file begins anew, so that it never fills the scratch."""
-    end = os.lseek(descriptor, 0, os.SEEK_END)
-    text = os.pread(descriptor, min(end - start, limits.CELL_OUTPUT), start)
+def _written(descriptor: int) -> bytes:
+    """What the cell wrote, cut by bytes; the file begins anew, so that it never fills scratch."""
+    size = os.fstat(descriptor).st_size
+    text = os.pread(descriptor, limits.CELL_OUTPUT, 0)
+    _empty(descriptor)
+    if size > len(text):
+        more = f"\n... and {size - len(text)} bytes more".encode()
+        text = text[: limits.CELL_OUTPUT - len(more)] + more
+    return text
+
+
+def _empty(descriptor: int) -> None:
     os.ftruncate(descriptor, 0)
     os.lseek(descriptor, 0, os.SEEK_SET)
-    more = f"\n... and {end - start - len(text)} bytes more" if end - start > len(text) else ""
-    return text.decode(errors="replace") + more
+
+
+def _text_of(error: BaseException) -> str:
+    try:
+        return str(error)[:500]
+    except Exception:
+        return "an error that cannot be put into words"
 
 
 def _keep(kind: str, data: dict[str, Any]) -> None:
-    import base64
-
     kept = {
         mime: base64.b64encode(value).decode() if isinstance(value, bytes) else str(value)
         for mime, value in data.items()
@@ -187,7 +222,7 @@ def _prepare(
     except NoAnswer as nothing:
         return {"nothing": str(nothing)}
     except (Exception, SystemExit, KeyboardInterrupt) as error:
-        return {"error": f"your cells stop with {type(error).__name__}: {str(error)[:200]}"}
+        return {"error": f"your cells stop with {type(error).__name__}: {_text_of(error)[:200]}"}
     built[name] = value
     kind = "function" if callable(value) else type(value).__name__
     plain = value if isinstance(value, (list, tuple, str)) and len(value) < 1000 else None

@@ -4,8 +4,10 @@ import contextlib
 import ctypes
 import os
 import platform
+import sys
 
 _libc = ctypes.CDLL(None, use_errno=True)
+LINUX = sys.platform == "linux"
 
 # The flags of unshare and clone.
 NEW = {

@@ -3,18 +3,20 @@
 It knows no submission and no test: the job reaches the child directly, over a socket that only
 passes through here. A parent that had used threads would hang its children.
 
-    python -m autograder.sandbox.warm CONTROL_FD namespaces|landlock [SCRATCH]
+    python -m autograder.sandbox.warm CONTROL_FD namespaces|landlock|trusted
 """
 
 import gc
 import importlib
+import json
 import os
 import signal
 import socket
 import sys
+import tempfile
 import traceback
 
-os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+os.environ |= {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
 
 from autograder.sandbox import limits, system  # noqa: E402  (threads are limited before any import)
 
@@ -25,43 +27,52 @@ course_lib course_lib.checking.answers course_lib.checking.perform course_lib.ch
 course_lib.checking.notebook course_lib.island array_api_compat.numpy array_api_compat.torch
 """
 USED_LATER = _USED_LATER.split()
-READY, SPAWN, SPAWNED, FAILED = b"R", b"F", b"P", b"X"
+READY, SPAWNED = b"R", b"P"
 
 
 def main() -> None:
-    control = socket.socket(fileno=int(sys.argv[1]))
-    namespaces = sys.argv[2] == "namespaces"
-    own_namespace = _own_namespace() if namespaces else None
+    control, tier = socket.socket(fileno=int(sys.argv[1])), sys.argv[2]
+    own_namespace = _own_namespace() if tier == "namespaces" else None
     for name in USED_LATER:
         importlib.import_module(name)
     from autograder.sandbox import student
-    from autograder.sandbox.filters import student_filter
 
     shell = student.warm_shell()
-    rules = student_filter(namespaces)
+    rules = None
+    if tier != "trusted":
+        from autograder.sandbox.filters import student_filter
+
+        rules = student_filter(tier == "namespaces")
     gc.collect()
     gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    if (threads := len(os.listdir("/proc/self/task"))) != 1:
+    if system.LINUX and (threads := len(os.listdir("/proc/self/task"))) != 1:
         raise SystemExit(f"the warm parent has {threads} threads; its children would hang")
     control.sendall(READY)
     while True:
-        message, descriptors, *_ = socket.recv_fds(control, 64, 1)
+        message, descriptors, *_ = socket.recv_fds(control, 4096, 1)
         if not message:
             os._exit(0)
-        memory = int(message[1:])
+        request = json.loads(message)
         connection = socket.socket(fileno=descriptors[0])
-        if namespaces:
+        if tier == "namespaces":
             system.unshare("pid")
         child = os.fork()
         if child == 0:
-            _become_student(connection, control, shell, rules, memory, namespaces)
+            _become_student(connection, control, shell, rules, tier, request)
         connection.close()
-        handle = os.pidfd_open(child)
-        socket.send_fds(control, [SPAWNED], [handle])
-        os.close(handle)
-        if namespaces:
+        _tell(control, child, tier)
+        if tier == "namespaces":
             system.enter(own_namespace, "pid")
+
+
+def _tell(control: socket.socket, child: int, tier: str) -> None:
+    if tier == "trusted":
+        control.sendall(SPAWNED + str(child).encode())
+        return
+    handle = os.pidfd_open(child)
+    socket.send_fds(control, [SPAWNED], [handle])
+    os.close(handle)
 
 
 def _own_namespace() -> int:
@@ -78,7 +89,7 @@ def _own_namespace() -> int:
     return os.open("/proc/self/ns/pid", os.O_RDONLY)
 
 
-def _become_student(connection, control, shell, rules, memory: int, namespaces: bool) -> None:
+def _become_student(connection, control, shell, rules, tier: str, request: dict) -> None:
     from autograder.sandbox import student
 
     try:
@@ -86,16 +97,24 @@ def _become_student(connection, control, shell, rules, memory: int, namespaces: 
         kept = connection.fileno()
         os.closerange(3, kept)
         os.closerange(kept + 1, 4096)
-        system.die_with_parent()
-        if namespaces:
-            system.unshare("mnt", "net", "ipc", "uts")
-            _own_mounts()
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # or nobody would count its children's time
+        if tier == "namespaces":
+            system.die_with_parent()
+            separate()
+        elif tier == "landlock":
+            system.die_with_parent()
+            _live_in(request["scratch"])
+            _lock_files(request["scratch"])
         else:
-            _lock_files(sys.argv[3])
+            os.setsid()
+            _live_in(request["scratch"])
         student.capture_descriptors()
-        limits.impose(memory)
-        system.drop_capabilities()
-        rules.load()
+        if tier == "trusted":
+            limits.impose_what_there_is()
+        else:
+            shared = 0 if tier == "namespaces" else request["processes"]
+            limits.impose(request["memory"], shared + limits.PROCESSES)
+            confine(rules, tier)
         student.serve(connection, shell)
     except EOFError:
         pass
@@ -105,25 +124,38 @@ def _become_student(connection, control, shell, rules, memory: int, namespaces: 
         os._exit(0)
 
 
-def _own_mounts() -> None:
+def separate() -> None:
+    """Own mounts, no network, nobody else's messages; all that can be seen can only be read."""
+    system.unshare("mnt", "net", "ipc", "uts")
     system.private_mounts()
     system.mount_proc()
     system.read_only("/")
-    system.mount(
-        "tmpfs",
-        "/scratch",
-        "tmpfs",
-        system.NOSUID | system.NODEV,
-        f"size={limits.SCRATCH},nr_inodes=2k,mode=700",
-    )
+    size = f"size={limits.SCRATCH},nr_inodes=2k,mode=700"
+    system.mount("tmpfs", "/scratch", "tmpfs", system.NOSUID | system.NODEV, size)
     os.chdir("/scratch")
+
+
+def confine(rules, tier: str) -> None:
+    """Give up every privilege and most system calls, for ever."""
+    system.drop_capabilities()
+    if tier == "landlock":
+        from autograder.sandbox.filters import signals_to_itself_only
+
+        signals_to_itself_only(rules)
+    rules.load()
+
+
+def _live_in(scratch: str) -> None:
+    os.chdir(scratch)
+    os.environ |= {"HOME": scratch, "TMPDIR": scratch}
+    tempfile.tempdir = None
 
 
 def _lock_files(scratch: str) -> None:
     from autograder.sandbox.landlock import restrict
 
-    os.chdir(scratch)
-    restrict(read=os.environ["COURSE_READ"].split(os.pathsep), write=[scratch])
+    readable = os.environ["COURSE_READ"].split(os.pathsep)
+    restrict(read=readable, write=[scratch, os.devnull])
 
 
 if __name__ == "__main__":

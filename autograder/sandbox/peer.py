@@ -1,0 +1,298 @@
+"""The referee's end of one student's process: ask, watch, interrupt, kill. It believes nothing."""
+
+import contextlib
+import os
+import select
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from autograder.sandbox import codec, limits
+from course_lib.checking.perform import Reply
+from course_lib.checking.run import Run
+
+POLL_SECONDS = 0.05
+GRACE_SECONDS = 1.0
+BROKE_OFF = "your code broke off the conversation with the grader"
+
+
+class Gone(Exception):
+    """The student's process ended or had to be ended; says why, in words for the student."""
+
+
+class TooSlow(Gone):
+    """It met a limit of time."""
+
+
+class Student:
+    """The referee's end of one student's process. Nothing that it says is believed."""
+
+    def __init__(
+        self, connection: socket.socket, pid: int, handle: int | None, scratch: Path | None = None
+    ):
+        self._connection, self._pid, self._handle, self._scratch = connection, pid, handle, scratch
+        connection.setblocking(False)
+        self._poll = select.poll()
+        self._deadline = time.monotonic() + limits.SUBMISSION_SECONDS
+        self._looked = 0.0
+        self.alive = True
+        self.interrupted = False
+        """The last cell or call had to be stopped, and could be."""
+
+    def begin(self, seed: int) -> None:
+        self._ask({"seed": seed}, limits.CELL_SECONDS)
+
+    def run_cell(self, name: str, source: str) -> dict[str, Any]:
+        request = {"cell": source, "id": name}
+        answer, streams = self._ask(request, limits.CELL_SECONDS, patient=True)
+        if type(answer) is not dict or len(streams) != 2:
+            raise self._broke_off()
+        said = [stream[: limits.CELL_OUTPUT].decode(errors="replace") for stream in streams]
+        return answer | dict(zip(("stdout", "stderr"), said, strict=True))
+
+    def prepare(self, name: str, withholds: tuple[str, ...], above: list[str]) -> dict[str, Any]:
+        request = {"answer": name, "withholds": list(withholds), "above": above}
+        answer, _ = self._ask(request, limits.CELL_SECONDS, patient=True)
+        if type(answer) is not dict:
+            raise self._broke_off()
+        return answer
+
+    def call(
+        self,
+        name: str,
+        run: Run,
+        args: tuple,
+        kwargs: dict[str, Any],
+        withholds: tuple[str, ...],
+        at_most: int | None,
+    ) -> Reply:
+        buffers: list[bytes] = []
+        request = {
+            "call": name,
+            "run": [run.library, run.dtype, run.device],
+            "args": codec.encode(args, buffers),
+            "kwargs": codec.encode(kwargs, buffers),
+            "withholds": list(withholds),
+            "at_most": at_most,
+        }
+        answer, back = self._ask(request, limits.CALL_SECONDS, buffers, patient=True)
+        late = f"it took more than {limits.CALL_SECONDS} seconds" if self.interrupted else ""
+        try:
+            return Reply(
+                codec.decode(answer["value"], back),
+                late or _words(answer["failure"]),
+                answer["over_memory"] is True,
+                tuple(_words(name, 60) for name in answer["changed"][:20]),
+                _count(answer["printed"]),
+            )
+        except (codec.Unacceptable, KeyError, TypeError, AttributeError) as error:
+            raise self._broke_off() from error
+
+    def _broke_off(self) -> Gone:
+        self.kill()
+        return Gone(BROKE_OFF)
+
+    def _ask(
+        self, request: dict, seconds: float, buffers: list[bytes] = (), patient: bool = False
+    ) -> tuple[Any, list[bytes]]:
+        """Send, and wait no longer than the limits allow; `patient` interrupts before it kills."""
+        if not self.alive:
+            raise Gone(self._how_it_ended())
+        unsent = memoryview(codec.pack(request, buffers))
+        receiver, clock = codec.Receiver(), _Clock(self, seconds, patient)
+        self.interrupted = False
+        try:
+            self._expect_silence()
+            while True:
+                wanted = select.POLLIN | (select.POLLOUT if unsent else 0)
+                events = self._wait(wanted)
+                if events & select.POLLOUT and unsent:
+                    unsent = unsent[self._connection.send(unsent) :]
+                if events & ~select.POLLOUT:
+                    data = self._connection.recv(1 << 20)
+                    if not data:
+                        raise clock.too_slow() if self.interrupted else Gone(self._how_it_ended())
+                    message = receiver.feed(data)
+                    if message and unsent:
+                        raise codec.Unacceptable("an answer before the question")
+                    if message:
+                        self._look_around()
+                        return message
+                clock.check()
+                self._look_around()
+        except codec.Unacceptable as error:
+            raise self._broke_off() from error
+        except OSError:
+            self.kill()
+            raise Gone(self._how_it_ended()) from None
+        except Gone:
+            self.kill()
+            raise
+
+    def _wait(self, wanted: int) -> int:
+        self._poll.register(self._connection, wanted)
+        ready = self._poll.poll(POLL_SECONDS * 1000)
+        return ready[0][1] if ready else 0
+
+    def _expect_silence(self) -> None:
+        """Nothing may lie there before we ask: a late thread cannot answer in advance."""
+        with contextlib.suppress(BlockingIOError):
+            if not self._connection.recv(1):
+                raise Gone(self._how_it_ended())
+            raise codec.Unacceptable("an answer that nobody asked for")
+
+    def _look_around(self) -> None:
+        """Memory and disk of all its processes, however fast it answers or trickles."""
+        now = time.monotonic()
+        if now < self._looked + POLL_SECONDS:
+            return
+        self._looked = now
+        if self._resident() > limits.TOTAL_MEMORY and self._exactly() > limits.TOTAL_MEMORY:
+            gigabytes = limits.TOTAL_MEMORY / 2**30
+            raise Gone(f"its processes took more than {gigabytes:g} GiB of memory")
+        if self._scratch and self._written() > limits.SCRATCH:
+            raise Gone(f"it wrote more than {limits.SCRATCH / limits.MEBIBYTE:g} MiB of files")
+
+    def _how_it_ended(self) -> str:
+        return "it ended the Python process"
+
+    def kill(self) -> None:
+        if not self.alive:
+            return
+        self.alive = False
+        self.signal(signal.SIGKILL)
+        if self._handle is not None:
+            os.close(self._handle)
+        self._connection.close()
+        if self._scratch:
+            remove(self._scratch)
+
+    def signal(self, number: int) -> None:
+        with contextlib.suppress(OSError):
+            if self._handle is not None:
+                signal.pidfd_send_signal(self._handle, number)
+            elif number == signal.SIGKILL:  # with what it started; nothing else keeps them in
+                os.killpg(self._pid, number)
+            else:
+                os.kill(self._pid, number)
+
+    def processes(self) -> list[int]:
+        """The student's process and all that it started; orphans come back to it."""
+        found, waiting = [], [self._pid]
+        while waiting and len(found) < 4 * limits.PROCESSES:
+            pid = waiting.pop()
+            found.append(pid)
+            with contextlib.suppress(OSError):
+                for task in os.listdir(f"/proc/{pid}/task"):
+                    children = Path(f"/proc/{pid}/task/{task}/children").read_text().split()
+                    waiting += map(int, children)
+        return found
+
+    def cpu_seconds(self) -> float:
+        """Of all processes, ended and reaped ones included."""
+        ticks = 0
+        for pid in self.processes():
+            with contextlib.suppress(OSError, IndexError):
+                after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+                ticks += sum(map(int, after_name[11:15]))
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+    def _resident(self) -> int:
+        """Quick and never too little: what a fork shares with its parent counts twice."""
+        return sum(_kibibytes(pid, "status", "RssAnon:", "VmSwap:") for pid in self.processes())
+
+    def _exactly(self) -> int:
+        """Slow and fair: each page divided among those who share it."""
+        names = "Pss_Anon:", "SwapPss:"
+        fair = ((pid, _kibibytes(pid, "smaps_rollup", *names)) for pid in self.processes())
+        return sum(n or _kibibytes(pid, "status", "RssAnon:", "VmSwap:") for pid, n in fair)
+
+    def _written(self) -> int:
+        """Bytes in scratch, those of files without a name and a little for each name included."""
+        return sum(512 * found.st_blocks + limits.A_NAME for found in self._files())
+
+    def _files(self) -> Iterator[os.stat_result]:
+        waiting, left = [self._scratch], limits.SCRATCH // limits.A_NAME
+        while waiting and left > 0:
+            with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    left -= 1
+                    yield entry.stat(follow_symlinks=False)
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+        for pid in self.processes():
+            with contextlib.suppress(OSError):
+                for number in os.listdir(f"/proc/{pid}/fd"):
+                    found = os.stat(f"/proc/{pid}/fd/{number}")
+                    if found.st_nlink == 0:
+                        yield found
+
+    def __enter__(self) -> "Student":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+
+class _Clock:
+    """The limits of time of one question."""
+
+    def __init__(self, student: Student, seconds: float, patient: bool):
+        self.student, self.seconds, self.patient = student, seconds, patient
+        self.started, self.cpu = time.monotonic(), student.cpu_seconds()
+        self.next_look, self.interrupted = self.started + POLL_SECONDS, 0.0
+
+    def too_slow(self, more: str = "") -> TooSlow:
+        return TooSlow(f"it took more than {self.seconds} seconds{more}")
+
+    def check(self) -> None:
+        now = time.monotonic()
+        if now < self.next_look:
+            return
+        self.next_look = now + POLL_SECONDS
+        if self.interrupted and now > self.interrupted + GRACE_SECONDS:
+            raise self.too_slow(" and could not be interrupted")
+        if now > self.student._deadline:
+            total = limits.SUBMISSION_SECONDS
+            raise TooSlow(f"all cells and calls together took more than {total} seconds")
+        late = now - self.started > self.seconds * limits.WALL
+        if not self.interrupted and (late or self.student.cpu_seconds() - self.cpu > self.seconds):
+            if not self.patient:
+                raise self.too_slow()
+            self.student.signal(signal.SIGINT)
+            self.interrupted, self.student.interrupted = now, True
+
+
+def _kibibytes(pid: int, file: str, *names: str) -> int:
+    """The sum of some lines of a file in /proc, in bytes; nothing where there is none."""
+    with contextlib.suppress(OSError):
+        lines = map(str.split, Path(f"/proc/{pid}/{file}").read_text().splitlines())
+        return 1024 * sum(int(line[1]) for line in lines if line and line[0] in names)
+    return 0
+
+
+def remove(folder: Path) -> None:
+    """However deep, and whatever may be read in it."""
+    with contextlib.suppress(OSError):
+        folder.rmdir()
+    if folder.exists():
+        quiet = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "check": False}
+        subprocess.run(["chmod", "-R", "u+rwx", "--", str(folder)], **quiet)
+        subprocess.run(["rm", "-rf", "--", str(folder)], **quiet)
+
+
+def _count(number: Any) -> int:
+    if type(number) is not int:
+        raise TypeError("not a number of letters")
+    return max(0, min(number, 1 << 30))
+
+
+def _words(text: Any, at_most: int = 400) -> str:
+    """Plain printable words of a stranger."""
+    if type(text) is not str:
+        raise TypeError("not words")
+    return "".join(c if c.isprintable() else " " for c in text[:at_most])
