@@ -9,6 +9,7 @@ VERBS = {
     "grade": "autograder.grading.command",
     "ledger": "autograder.ledger",
     "release": "autograder.release",
+    "sandbox": "autograder.sandbox.command",
     "site": "autograder.book.build",
 }
 

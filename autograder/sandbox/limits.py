@@ -2,7 +2,9 @@
 
 import contextlib
 import os
-import resource
+
+with contextlib.suppress(ImportError):  # Windows, where grading refuses
+    import resource
 
 MEBIBYTE = 1 << 20
 

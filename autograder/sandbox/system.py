@@ -6,8 +6,8 @@ import os
 import platform
 import sys
 
-_libc = ctypes.CDLL(None, use_errno=True)
 LINUX = sys.platform == "linux"
+_libc = ctypes.CDLL(None, use_errno=True) if LINUX else None
 
 # The flags of unshare and clone.
 NEW = {

@@ -32,7 +32,7 @@ READY, SPAWNED = b"R", b"P"
 
 def main() -> None:
     control, tier = socket.socket(fileno=int(sys.argv[1])), sys.argv[2]
-    own_namespace = _own_namespace() if tier == "namespaces" else None
+    home = own_namespace() if tier == "namespaces" else None
     for name in USED_LATER:
         importlib.import_module(name)
     from autograder.sandbox import student
@@ -63,7 +63,7 @@ def main() -> None:
         connection.close()
         _tell(control, child, tier)
         if tier == "namespaces":
-            system.enter(own_namespace, "pid")
+            system.enter(home, "pid")
 
 
 def _tell(control: socket.socket, child: int, tier: str) -> None:
@@ -75,7 +75,7 @@ def _tell(control: socket.socket, child: int, tier: str) -> None:
     os.close(handle)
 
 
-def _own_namespace() -> int:
+def own_namespace() -> int:
     """Own the namespaces that we come back to after each fork."""
     uid, gid = os.getuid(), os.getgid()
     system.unshare("user", "pid", "mnt")
