@@ -4,24 +4,18 @@ Slower, one submission after another, and what nbgrader decides before its first
 another name, invalid JSON) stays decided; the verdicts are the same.
 """
 
-import atexit
 import glob
-import shutil
-import tempfile
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 
 import nbformat
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from autograder.grading import package
 from autograder.grading.journal import Journal
+from autograder.grading.one_grader import grade_here
 from autograder.grading.rebuild import Unreadable, rebuild
-from autograder.grading.referee import Grader
 from autograder.grading.run import grade_class
-from autograder.sandbox.host import Sandbox
 
 
 class Rebuild(NbGraderPreprocessor):
@@ -64,26 +58,15 @@ def _as_files(nb: nbformat.NotebookNode, stem: str) -> dict[str, bytes]:
 def _warm_pool(stem: str):
     @contextmanager
     def make(folder: Path, data: bytes):
-        yield _Here(_warm(data, stem))
+        yield _Here(data, stem)
 
     return make
 
 
-@lru_cache(maxsize=2)
-def _warm(data: bytes, stem: str) -> Grader:
-    """One warm parent for all submissions that this process is given one by one."""
-    folder = Path(tempfile.mkdtemp(prefix="grading-"))
-    folder.chmod(0o755)
-    package.unpack(data, folder)
-    sandbox = Sandbox(folder / "course_lib")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    atexit.register(sandbox.close)
-    return Grader(folder, stem, sandbox)
-
-
 class _Here:
-    def __init__(self, grader: Grader):
-        self._grader = grader
+    def __init__(self, data: bytes, stem: str):
+        self._data, self._stem = data, stem
 
     def grade(self, jobs):
-        yield from map(self._grader.grade, jobs)
+        for job in jobs:
+            yield grade_here(self._data, self._stem, job)

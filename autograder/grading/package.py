@@ -5,6 +5,8 @@ import io
 import zipfile
 from pathlib import Path
 
+import nbformat
+
 from course_lib import checking
 
 
@@ -41,6 +43,11 @@ def _files(folder: Path) -> list[Path]:
 def unpack(data: bytes, folder: Path) -> None:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         archive.extractall(folder)
+
+
+def released_notebook(data: bytes, stem: str) -> nbformat.NotebookNode:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return nbformat.reads(archive.read(f"{stem}.ipynb").decode(), as_version=4)
 
 
 def digest(data: bytes) -> str:

@@ -1,0 +1,96 @@
+"""The same jobs on a Dask cluster: bytes go out, outcomes come back, no disk is shared."""
+
+from collections.abc import Iterable, Iterator
+
+from distributed import Client, KilledWorker, as_completed
+
+from autograder.grading.journal import environment_fingerprint
+from autograder.grading.one_grader import grade_here
+from autograder.grading.outcome import Outcome
+from autograder.grading.package import released_notebook
+from autograder.grading.referee import Job
+from autograder.sandbox.host import NoSandbox
+
+CONNECT_SECONDS = 10
+
+
+class WrongWorker(NoSandbox):
+    """A worker would judge by other code or other versions than ours."""
+
+
+class ClusterPool:
+    """Grades jobs on the workers behind a scheduler, such as tcp://grader.example.edu:8786.
+
+    Dask runs what its clients send: use it only among machines that trust each other.
+    """
+
+    def __init__(self, scheduler: str, data: bytes, stem: str):
+        self.scheduler, self.data, self.stem = scheduler, data, stem
+
+    def __enter__(self) -> "ClusterPool":
+        try:
+            self._client = Client(self.scheduler, timeout=CONNECT_SECONDS)
+        except OSError as error:
+            raise NoSandbox(
+                f"no Dask scheduler answers at {self.scheduler} ({error}). Start one with "
+                "`dask scheduler` and workers with `dask worker ADDRESS --nthreads 1`."
+            ) from None
+        self._refuse_other_versions()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
+
+    def grade(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
+        jobs = list(jobs)
+        slow: list[Job] = []
+        package = self._client.scatter(self.data, broadcast=True)
+        yield from self._grade(package, jobs, slow if len(jobs) > 1 else None)
+        for job in slow:  # once more, with the cluster to itself
+            yield from self._grade(package, [job], None)
+
+    def _grade(self, package, jobs: list[Job], slow: list[Job] | None) -> Iterator[Outcome]:
+        ours = environment_fingerprint()
+        job_of = {
+            self._client.submit(_grade_there, package, self.stem, job, ours, pure=False): job
+            for job in jobs
+        }
+        for future in as_completed(list(job_of)):
+            job = job_of.pop(future)
+            try:
+                outcome = future.result()
+            except KilledWorker:
+                released = released_notebook(self.data, self.stem)
+                outcome = job.failed(released, "the workers died of it, one after another")
+            if outcome.too_slow and slow is not None:
+                slow.append(job)
+            else:
+                yield outcome
+
+    def _refuse_other_versions(self) -> None:
+        ours = environment_fingerprint()
+        theirs = self._client.run(_fingerprint_there, on_error="return")
+        if not theirs:
+            raise NoSandbox(f"the scheduler {self.scheduler} has no workers")
+        for address, fingerprint in theirs.items():
+            if fingerprint != ours:
+                raise WrongWorker(_differences(address, fingerprint, ours))
+
+
+def _fingerprint_there() -> str:
+    return environment_fingerprint()
+
+
+def _grade_there(data: bytes, stem: str, job: Job, expected: str) -> Outcome:
+    """Runs in a worker; one that joined later is asked for its version, too."""
+    if environment_fingerprint() != expected:
+        raise WrongWorker(_differences("a new worker", environment_fingerprint(), expected))
+    return grade_here(data, stem, job)
+
+
+def _differences(address: str, theirs: object, ours: str) -> str:
+    if not isinstance(theirs, str):
+        return f"the worker {address} has no course installed: {theirs!r}"
+    pairs = zip(theirs.split(", "), ours.split(", "), strict=False)
+    different = "; ".join(f"{there}, here {here}" for there, here in pairs if there != here)
+    return f"the worker {address} is of another version and would judge differently: {different}"

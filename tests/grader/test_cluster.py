@@ -1,0 +1,129 @@
+"""The same class on a real Dask cluster: equal marks, and a killed worker loses nothing."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from autograder.exercises import ROOT, load_assignment
+from autograder.grading import package, submissions
+from autograder.grading.cluster import ClusterPool, WrongWorker
+from autograder.grading.demo import Class, hand_in
+from autograder.grading.referee import Job
+from autograder.release import make_release
+from autograder.sandbox.host import NoSandbox
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::Warning:distributed")]
+
+STEM = "03_softmax"
+ASSIGNMENT = load_assignment(ROOT / "solutions" / STEM)
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    course = tmp_path_factory.mktemp("course")
+    make_release(ASSIGNMENT, course)
+    return course
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """A scheduler and two workers, as an instructor starts them; each dies with the test."""
+    running: list[subprocess.Popen] = []
+
+    def start(*words: str) -> subprocess.Popen:
+        process = subprocess.Popen(
+            [str(Path(sys.executable).with_name("dask")), *words],
+            cwd=tmp_path,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        running.append(process)
+        return process
+
+    address_file = tmp_path / "scheduler.json"
+    start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
+          "--scheduler-file", str(address_file))  # fmt: skip
+    _wait_for(address_file.is_file)
+    import json
+
+    address = json.loads(address_file.read_text())["address"]
+    workers = [
+        start(
+            "worker",
+            address,
+            "--nthreads",
+            "1",
+            "--no-nanny",
+            "--no-dashboard",
+            "--death-timeout",
+            "60",
+        )  # fmt: skip
+        for _ in range(2)
+    ]
+    from distributed import Client
+
+    with Client(address, timeout=30) as client:
+        client.wait_for_workers(2, timeout=60)
+    yield address, workers
+    for process in reversed(running):
+        process.kill()
+        process.wait()
+
+
+def _wait_for(condition) -> None:
+    for _ in range(600):
+        if condition():
+            return
+        time.sleep(0.1)
+    raise TimeoutError
+
+
+def jobs(course, members):
+    hand_in(course, STEM, members)
+    return [
+        Job(m.name, STEM, "key", 1, submissions.read(course, STEM, m.name).files) for m in members
+    ]
+
+
+def marks(outcome) -> dict[str, float]:
+    return {mark.cell: mark.points for mark in outcome.marks if mark.points is not None}
+
+
+def test_a_worker_killed_half_way_loses_nothing(course, cluster):
+    address, workers = cluster
+    members = list(Class(ASSIGNMENT, course).members(16))
+    found = {}
+    with ClusterPool(address, package.pack(course, STEM), STEM) as pool:
+        for outcome in pool.grade(jobs(course, members)):
+            assert outcome.student not in found
+            found[outcome.student] = marks(outcome)
+            if len(found) == 4:
+                os.kill(workers[0].pid, signal.SIGKILL)
+    assert set(found) == {member.name for member in members}
+    for member in members:
+        got = {cell: found[member.name][cell] for cell in member.points}
+        assert got == pytest.approx(member.points), member.kind
+
+
+def test_a_worker_of_another_version_is_refused(course, cluster, monkeypatch):
+    address, _ = cluster
+    other = "python 3.11.7, numpy 0.1, torch 2.13.0"
+    monkeypatch.setattr("autograder.grading.cluster.environment_fingerprint", lambda: other)
+    with (
+        pytest.raises(WrongWorker, match="another version.*here numpy 0.1"),
+        ClusterPool(address, package.pack(course, STEM), STEM),
+    ):
+        pass
+
+
+def test_a_scheduler_that_does_not_answer_is_named():
+    with (
+        pytest.raises(NoSandbox, match="tcp://127.0.0.1:9"),
+        ClusterPool("tcp://127.0.0.1:9", b"", STEM),
+    ):
+        pass
