@@ -16,7 +16,7 @@ def exponential_kernel(
 ) -> Float[Array, "*batch n m"]:
     r"""The kernel of softmax attention, before division by row sums.
 
-    $\kappa(x, y) = e^{x \cdot y} = e^{|x|^2/2}\, e^{-|x - y|^2/2}\, e^{|y|^2/2}$  -- Eq. (10.2).
+    $\kappa(x, y) = e^{x \cdot y} = e^{|x|^2/2}\, e^{-|x - y|^2/2}\, e^{|y|^2/2}$  -- Eq. (10.6).
     """
     xp, dtype, X, Y = enter(exponential_kernel, X=X, Y=Y)
     return leave(xp.exp(dot_scores(X, Y)), dtype)
@@ -27,7 +27,7 @@ def gaussian_kernel(
 ) -> Float[Array, "*batch n m"]:
     r"""The kernel of metric attention.
 
-    $\kappa(x, y) = e^{-|x - y|^2/(2 s^2)}$  -- Eq. (10.3).
+    $\kappa(x, y) = e^{-|x - y|^2/(2 s^2)}$  -- Eq. (10.2).
     """
     xp, dtype, X, Y = enter(gaussian_kernel, X=X, Y=Y)
     return leave(xp.exp(gaussian_scores(X, Y, bandwidth)), dtype)
@@ -45,7 +45,7 @@ def gram(kernel: Callable[[Array, Array], Array], X: Float[Array, "n d"]) -> Flo
 def row_normalised(G: Float[Array, "*batch n m"]) -> Float[Array, "*batch n m"]:
     r"""Turn a positive kernel into weights.
 
-    $A = D^{-1} G$ with $D = \mathrm{diag}(G 1)$  -- Eq. (10.5).
+    $A = D^{-1} G$ with $D = \mathrm{diag}(G 1)$  -- Eq. (10.9).
 
     A row of zeros stays zeros. For symmetric $G$ the chain $A$ is reversible: $DA = G$.
     """
@@ -59,7 +59,7 @@ def symmetric_and_skew(
 ) -> tuple[Float[Array, "*batch n n"], Float[Array, "*batch n n"]]:
     r"""Split a relation into what is mutual and what is directed.
 
-    $M = \frac12(M + M^\top) + \frac12(M - M^\top)$  -- Eq. (10.6).
+    $M = \frac12(M + M^\top) + \frac12(M - M^\top)$  -- Eq. (10.8).
     """
     xp, dtype, M = enter(symmetric_and_skew, M=M)
     return leave((M + M.mT) / 2, dtype), leave((M - M.mT) / 2, dtype)
@@ -68,7 +68,7 @@ def symmetric_and_skew(
 def is_positive_semidefinite(G: Float[Array, "n n"]) -> bool:
     r"""Whether a matrix is symmetric without negative eigenvalues, as far as its dtype can tell.
 
-    $G = G^\top$ and $\lambda_{min}(G) \ge 0$, both to within $n\,\epsilon\,|G|_F$  -- Eq. (10.7).
+    $G = G^\top$ and $\lambda_{min}(G) \ge 0$, both to within $n\,\epsilon\,|G|_F$  -- Eq. (10.5).
 
     A backward stable eigenvalue solver answers for a matrix within that distance of G, and by
     Weyl's inequality no eigenvalue moves further than the matrix: below is proof, above is noise.
@@ -88,7 +88,7 @@ def equal_length_keys(
 ) -> tuple[Float[Array, "*batch n_q d+1"], Float[Array, "*batch n_k d+1"]]:
     r"""One more coordinate makes all keys as long as the longest and changes no dot product.
 
-    $q' = (q, 0)$, $k' = (k, \sqrt{\max_j |k_j|^2 - |k|^2})$  -- Eq. (10.8).
+    $q' = (q, 0)$, $k' = (k, \sqrt{\max_j |k_j|^2 - |k|^2})$  -- Exercise 10.3.
 
     Metric attention on $q', k'$ with $s^2 = \sqrt{d_k}$ is dot-product attention on $q, k$.
     """
@@ -113,7 +113,7 @@ def diffusion_quotient(
     r"""How fast Gaussian attention of small width moves a function, per unit of time $s^2/2$.
 
     $(A_s f - f)/(s^2/2) \to \Delta f + 2\,\nabla \log\rho \cdot \nabla f$ as $s \to 0$
-    -- Eq. (10.9).
+    -- Eq. (10.11).
 
     `points` stand for a density $\rho$, given by its logarithm on a regular grid or by where they
     are. A uniform density leaves the heat equation.
