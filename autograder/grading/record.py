@@ -98,6 +98,8 @@ class Recorder:
         db.execute(SUBMITTED.update().where(this).values(late_submission_penalty=penalty))
 
     def _admit(self, db: sa.Connection, student: str) -> None:
+        if len(student) > STUDENT.c.id.type.length or student != _storable(student):
+            raise NotInGradebook(f"{student!r} cannot be a student's name in the gradebook.")
         if db.execute(sa.select(STUDENT.c.id).where(STUDENT.c.id == student)).first():
             return
         if not self._create_students:
@@ -105,8 +107,6 @@ class Recorder:
                 f"{student} is not in the list of students. If that is one of yours, type  "
                 f"nbgrader db student add {student}  and grade again."
             )
-        if len(student) > STUDENT.c.id.type.length or student != _storable(student):
-            raise NotInGradebook(f"{student!r} cannot be a student's name in the gradebook.")
         db.execute(STUDENT.insert().values(id=student))
 
     def _penalty(self, student: str, score: float, seconds_late: float) -> float | None:
