@@ -1,5 +1,7 @@
 """Judge an answer by the tests that lie in a folder: the same in the notebook and in the grader."""
 
+from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +23,23 @@ def judge(
 ) -> list[Verdict]:
     """Run the tests that lie in the folder, with recorded oracle and recorded mistakes."""
     verdicts = []
-    for test in tests_in(load_module(folder / "tests.py")).values():
+    path = folder / "tests.py"
+    for test in _tests(path, path.stat().st_mtime_ns).values():
         recorded = exercise["tests"][test.__name__]
         here = Run(run.library, run.dtype, run.device, recorded["seed"])
         dtype = record.in_dtype_of(test, here).dtype
         oracle = record.Replay(recorded["oracle"][dtype])
         verdict = run_test(test, function, here, oracle, tuple(exercise["withholds"]), transport)
-        verdicts.append(diagnose(verdict, record.known_mistakes(recorded, verdict.run)))
+        if not verdict.passed:
+            verdict = diagnose(verdict, record.known_mistakes(recorded, verdict.run))
+        verdicts.append(verdict)
     return verdicts
+
+
+@lru_cache(maxsize=64)
+def _tests(path: Path, changed: int) -> dict[str, Callable]:
+    """Loaded once for a whole class, and again when the file has changed."""
+    return tests_in(load_module(path))
 
 
 def judge_proof(name: str, answer: Any, data: dict[str, Any]) -> tuple[str | None, float]:

@@ -8,6 +8,7 @@ import base64
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ class Replay:
     """An oracle that gives its recorded answers in the order in which they were asked for."""
 
     def __init__(self, answers: list[Any]):
-        self.answers = iter([decode(answer) for answer in answers])
+        self.answers = map(decode, answers)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return next(self.answers)
@@ -67,7 +68,13 @@ def known_mistakes(record: dict[str, Any], run: Run) -> dict[str, Results]:
 
 
 def read(folder: Path) -> dict[str, Any]:
-    return json.loads((folder / "record.json").read_text())
+    path = folder / "record.json"
+    return _parsed(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _parsed(path: Path, changed: int) -> dict[str, Any]:
+    return json.loads(path.read_text())
 
 
 def encode(value: Any) -> Any:
