@@ -9,6 +9,7 @@ import math
 import re
 import socket
 import struct
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ AXES = 32
 BITS = 4096
 ENTRIES = 1000
 """Of a dict: its keys could be chosen so that each meets all the others."""
+VALUES, LETTERS = 20_000, 4_000
+"""In one message, and in one string: NumPy gives each string of a list the room of the longest."""
 WORD = re.compile(r"[\w .:]{0,40}", re.ASCII)
 """The name of a dtype or a device."""
 DTYPES = frozenset(
@@ -39,6 +42,8 @@ def encode(value: Any, buffers: list[Any], depth: int = 0) -> Any:
     """Turn a value into JSON, its arrays into buffers beside it."""
     if depth > DEPTH:
         raise Unacceptable(f"nested more than {DEPTH} deep")
+    if isinstance(value, (str, list, tuple)) and len(value) > _longest(value):
+        raise Unacceptable(f"a {type(value).__name__} of {len(value)} entries")
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, (np.ndarray, np.generic)):
@@ -58,6 +63,10 @@ def encode(value: Any, buffers: list[Any], depth: int = 0) -> Any:
     raise Unacceptable(f"a {type(value).__name__} cannot cross")
 
 
+def _longest(value: str | list | tuple) -> int:
+    return LETTERS if isinstance(value, str) else VALUES // 2
+
+
 def _encode_array(array: np.ndarray, original: Any, buffers: list[Any]) -> dict[str, Any]:
     array = np.ascontiguousarray(array).reshape(array.shape)
     dtype = array.dtype.newbyteorder("<").str if array.dtype.itemsize > 1 else array.dtype.str
@@ -68,10 +77,17 @@ def _encode_array(array: np.ndarray, original: Any, buffers: list[Any]) -> dict[
     return {"array": [dtype, list(array.shape), *there]}
 
 
-def decode(coded: Any, buffers: list[bytes], depth: int = 0) -> Any:
-    """Build the value again; `buffers` are used up from the front."""
+def decode(
+    coded: Any, buffers: list[bytes], depth: int = 0, left: Iterator[int] | None = None
+) -> Any:
+    """Build the value again; `buffers` are used up from the front, and so is what is `left`."""
+    left = left or iter(range(VALUES))
     if depth > DEPTH:
         raise Unacceptable(f"nested more than {DEPTH} deep")
+    if next(left, None) is None:
+        raise Unacceptable(f"more than {VALUES} values")
+    if type(coded) is str and len(coded) > LETTERS:
+        raise Unacceptable(f"a string of more than {LETTERS} letters")
     if coded is None or type(coded) in (bool, str):
         return coded
     if type(coded) is not dict or len(coded) != 1:
@@ -85,11 +101,12 @@ def decode(coded: Any, buffers: list[bytes], depth: int = 0) -> Any:
         if kind == "float":
             return float.fromhex(content)
         if kind in ("list", "tuple") and type(content) is list:
-            items = [decode(item, buffers, depth + 1) for item in content]
+            items = [decode(item, buffers, depth + 1, left) for item in content]
             return items if kind == "list" else tuple(items)
         if kind == "dict" and type(content) is list and len(content) <= ENTRIES:
             return {
-                decode(k, buffers, depth + 1): decode(v, buffers, depth + 1) for k, v in content
+                decode(k, buffers, depth + 1, left): decode(v, buffers, depth + 1, left)
+                for k, v in content
             }
     except (TypeError, ValueError, OverflowError) as error:
         raise Unacceptable(f"a malformed {kind}") from error

@@ -17,6 +17,8 @@ from course_lib.checking.run import Run
 
 POLL_SECONDS = 0.05
 GRACE_SECONDS = 1.0
+PATH_AT_MOST = 1000
+ENDED = "it ended the Python process"
 BROKE_OFF = "your code broke off the conversation with the grader"
 
 
@@ -37,7 +39,7 @@ class Student:
         self._connection, self._pid, self._handle, self._scratch = connection, pid, handle, scratch
         connection.setblocking(False)
         self._poll = select.poll()
-        self._deadline = time.monotonic() + limits.SUBMISSION_SECONDS
+        self.deadline = time.monotonic() + limits.SUBMISSION_SECONDS
         self._looked = 0.0
         self.alive = True
         self.interrupted = False
@@ -101,7 +103,7 @@ class Student:
     ) -> tuple[Any, list[bytes]]:
         """Send, and wait no longer than the limits allow; `patient` interrupts before it kills."""
         if not self.alive:
-            raise Gone(self._how_it_ended())
+            raise Gone(ENDED)
         unsent = memoryview(codec.pack(request, buffers))
         receiver, clock = codec.Receiver(), _Clock(self, seconds, patient)
         self.interrupted = False
@@ -115,7 +117,7 @@ class Student:
                 if events & ~select.POLLOUT:
                     data = self._connection.recv(1 << 20)
                     if not data:
-                        raise clock.too_slow() if self.interrupted else Gone(self._how_it_ended())
+                        raise clock.too_slow() if self.interrupted else Gone(ENDED)
                     message = receiver.feed(data)
                     if message and unsent:
                         raise codec.Unacceptable("an answer before the question")
@@ -128,7 +130,7 @@ class Student:
             raise self._broke_off() from error
         except OSError:
             self.kill()
-            raise Gone(self._how_it_ended()) from None
+            raise Gone(ENDED) from None
         except Gone:
             self.kill()
             raise
@@ -142,7 +144,7 @@ class Student:
         """Nothing may lie there before we ask: a late thread cannot answer in advance."""
         with contextlib.suppress(BlockingIOError):
             if not self._connection.recv(1):
-                raise Gone(self._how_it_ended())
+                raise Gone(ENDED)
             raise codec.Unacceptable("an answer that nobody asked for")
 
     def _look_around(self) -> None:
@@ -156,9 +158,6 @@ class Student:
             raise Gone(f"its processes took more than {gigabytes:g} GiB of memory")
         if self._scratch and self._written() > limits.SCRATCH:
             raise Gone(f"it wrote more than {limits.SCRATCH / limits.MEBIBYTE:g} MiB of files")
-
-    def _how_it_ended(self) -> str:
-        return "it ended the Python process"
 
     def kill(self) -> None:
         if not self.alive:
@@ -218,7 +217,10 @@ class Student:
     def _files(self) -> Iterator[os.stat_result]:
         waiting, left = [self._scratch], limits.SCRATCH // limits.A_NAME
         while waiting and left > 0:
-            with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
+            folder = waiting.pop()
+            if len(str(folder)) > PATH_AT_MOST:  # each step down would cost more than the last
+                raise Gone("it made folders within folders without end")
+            with contextlib.suppress(OSError), os.scandir(folder) as entries:
                 for entry in entries:
                     left -= 1
                     yield entry.stat(follow_symlinks=False)
@@ -256,7 +258,7 @@ class _Clock:
         self.next_look = now + POLL_SECONDS
         if self.interrupted and now > self.interrupted + GRACE_SECONDS:
             raise self.too_slow(" and could not be interrupted")
-        if now > self.student._deadline:
+        if now > self.student.deadline:
             total = limits.SUBMISSION_SECONDS
             raise TooSlow(f"all cells and calls together took more than {total} seconds")
         late = now - self.started > self.seconds * limits.WALL
