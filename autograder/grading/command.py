@@ -58,7 +58,7 @@ def grade(
                 _make_pool(chapter, workers or os.cpu_count() or 1, scheduler),
                 only=student,
                 again=again,
-                listener=Listener(bar.begin, bar.done),
+                listener=Listener(bar.begin, bar.done, bar.left_out),
             )
     except KeyboardInterrupt:
         click.echo("stopped; what was graded is kept, and the same command goes on from there")
@@ -108,10 +108,13 @@ class _Bar:
 
     def done(self, outcome, problems: list[str]) -> None:
         for problem in problems:
-            self.console.print(f"{outcome.student}: {problem}", markup=False, highlight=False)
+            self.left_out(outcome.student, problem)
         speed = self._progress.tasks[0].speed if self._progress.tasks else None
         rate = f"{speed:.1f} a second" if speed else ""
         self._progress.update(self._task, advance=1, rate=rate)
+
+    def left_out(self, student: str, problem: str) -> None:
+        self.console.print(f"{student}: {problem}", markup=False, highlight=False)
 
     def __enter__(self) -> "_Bar":
         self._progress.__enter__()

@@ -4,22 +4,26 @@ No process can police itself: what the student's process refuses at run time can
 """
 
 import ast
+import contextlib
+import warnings
 
 
-def suspicious(sources: list[str], withholds: tuple[str, ...]) -> list[str]:
-    """The withheld names that the code mentions, whichever way they are reached."""
-    last = {name.rpartition(".")[2]: name for name in withholds}
-    found: dict[str, None] = {}
-    for source in sources:
-        try:
-            tree = ast.parse(source)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
-        for node in ast.walk(tree):
-            for mentioned in _mentions(node):
-                if mentioned in last:
-                    found[last[mentioned]] = None
+def suspicious(mentioned: set[str], withholds: tuple[str, ...]) -> list[str]:
+    """The withheld names among those that the code mentions."""
+    found = [name for name in withholds if name.rpartition(".")[2] in mentioned]
     return [f"its code mentions {name}, which the exercise asks to write" for name in found]
+
+
+def mentioned(sources: list[str]) -> set[str]:
+    """Every name that the code reaches for, whichever way."""
+    found: set[str] = set()
+    for source in sources:
+        with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                tree = ast.parse(source)
+            found.update(*map(_mentions, ast.walk(tree)))
+    return found
 
 
 def _mentions(node: ast.AST) -> list[str]:

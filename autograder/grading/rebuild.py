@@ -9,16 +9,18 @@ import base64
 import io
 import itertools
 import json
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import nbformat
 from nbformat.v4 import new_code_cell
 
 CELLS_AT_MOST = 500
-TEXT_AT_MOST = 200_000
+TEXT_AT_MOST, ALL_TEXT = 200_000, 2_000_000
 NOTEBOOK_AT_MOST = 64 << 20
+SALVAGE_AT_MOST, FAILURES_AT_MOST = 16 << 20, 1_000
+"""Letters that are looked through, and how often in vain."""
 IMAGES_AT_MOST = 8
 IMAGE_BYTES = 8 << 20
 IMAGE_SIDE = 1_600
@@ -99,28 +101,53 @@ def _cells_of(name: str, data: bytes, repairs: list[str]) -> list[dict]:
         raise Unreadable(f"{_short(name)} is larger than {NOTEBOOK_AT_MOST >> 20} MiB")
     text = data.decode("utf-8-sig", errors="replace")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            cells = nbformat.reads(text, as_version=4).cells
-    except Exception:  # nbformat raises much; whatever it was, the answers may still be legible
+        cells = _cells_in(json.loads(text))
+    except (ValueError, RecursionError):
         cells = list(_salvage(text))
         if not cells:
             raise Unreadable(f"{_short(name)} is no notebook that can be read") from None
         repairs.append(f"{_short(name)} is damaged; {len(cells)} cells could be read")
-    cells = [cell for cell in cells if isinstance(cell, dict)]
     if len(cells) > CELLS_AT_MOST:
         repairs.append(f"of {len(cells)} cells the first {CELLS_AT_MOST} were read")
-    return cells[:CELLS_AT_MOST]
+    return [cell for cell in cells[:CELLS_AT_MOST] if isinstance(cell, dict)]
+
+
+def _cells_in(notebook: Any) -> list:
+    """Of every format there has been. nbformat would check each cell first, however many."""
+    sheets = notebook.get("worksheets") if isinstance(notebook, dict) else None
+    if isinstance(sheets, list):
+        inside = (sheet.get("cells") for sheet in sheets[:10] if isinstance(sheet, dict))
+        cells = itertools.chain.from_iterable(c for c in inside if isinstance(c, list))
+        return [_as_now(cell) for cell in cells]
+    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    if not isinstance(cells, list):
+        raise ValueError("no notebook")
+    return cells
+
+
+def _as_now(cell: Any) -> Any:
+    """A cell of format 3: its code is called input, and a heading is text with a level."""
+    if not isinstance(cell, dict):
+        return None
+    kind = "markdown" if cell.get("cell_type") == "heading" else cell.get("cell_type")
+    return cell | {"cell_type": kind, "source": cell.get("source", cell.get("input", ""))}
 
 
 def _salvage(text: str) -> Iterator[dict]:
-    """The cells of a damaged file that are whole."""
+    """The cells of a damaged file that are whole, as long as the search is worth it."""
     decoder = json.JSONDecoder()
+    text = text[:SALVAGE_AT_MOST]
+    left, least = 2 * len(text), len(text) // FAILURES_AT_MOST + 1
     place = text.find('"cells"')
-    while (place := text.find("{", place)) >= 0:
+    while (place := text.find("{", place)) >= 0 and left > 0:
         try:
             cell, place = decoder.raw_decode(text, place)
+        except json.JSONDecodeError as error:
+            left -= max(least, error.pos - place)
+            place += 1
+            continue
         except (ValueError, RecursionError):
+            left -= least
             place += 1
             continue
         if isinstance(cell, dict) and "source" in cell and "cell_type" in cell:
@@ -131,12 +158,14 @@ def _sort_out(cells: list[dict], known: dict, repairs: list[str]) -> tuple[dict,
     """What was given for each cell of ours, and the student's own cells by the one before."""
     found: dict[str, list[dict]] = {}
     own: dict[str | None, list] = {}
-    before, order, numbers = None, [], itertools.count(1)
+    before, order, numbers, left = None, [], itertools.count(1), ALL_TEXT
     for cell in cells:
         key = _key(cell, known)
         if key is None:
             if cell.get("cell_type") == "code" and _text(cell).strip():
-                own.setdefault(before, []).append(_own_cell(cell, next(numbers)))
+                left -= len(_text(cell))
+                if left > 0:
+                    own.setdefault(before, []).append(_own_cell(cell, next(numbers)))
             continue
         before = key
         order.append(key)
@@ -144,6 +173,8 @@ def _sort_out(cells: list[dict], known: dict, repairs: list[str]) -> tuple[dict,
         if _changed_by_hand(cell, known[key]):
             own.setdefault(key, []).append(_own_cell(cell, next(numbers)))
             repairs.append(f"the cell {key} is not yours to change; your version runs after it")
+    if left <= 0:
+        repairs.append(f"of the cells besides, the first {ALL_TEXT} letters were read")
     in_order = [key for key in known if key in found]
     if [key for key in order if order.count(key) == 1] != [
         k for k in in_order if order.count(k) == 1
@@ -234,7 +265,8 @@ def _text(cell: dict) -> str:
     source = cell.get("source", "")
     if isinstance(source, list):
         source = "".join(part for part in source if isinstance(part, str))
-    return source if isinstance(source, str) else ""
+    source = source if isinstance(source, str) else ""
+    return source.encode(errors="replace").decode()  # half a letter could not be written down
 
 
 def _short(name: str) -> str:

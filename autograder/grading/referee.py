@@ -17,7 +17,7 @@ from typing import Any
 import nbformat
 from nbformat.v4 import new_output
 
-from autograder.grading.flags import suspicious
+from autograder.grading.flags import mentioned, suspicious
 from autograder.grading.outcome import Finding, Mark, Outcome, digest
 from autograder.grading.rebuild import Rebuilt, Unreadable, rebuild
 from autograder.sandbox import codec, limits
@@ -31,6 +31,10 @@ from course_lib.checking.verdicts import Verdict, earned
 
 MEMORY_SLACK = 12 * limits.MEBIBYTE
 """What the interpreter itself may need besides, where an exercise allows only so much memory."""
+
+
+EVIDENCE = 1000
+"""Letters of it that are kept."""
 
 
 @dataclass(frozen=True)
@@ -138,12 +142,12 @@ class Grader:
             library = attempt.prepare(name, meta.grade_id, withholds)
             run = Run(library, DEFAULT_DTYPE[library])
             verdicts = judge(name, run, folder, exercise, attempt.call)
-            flags = suspicious([cell.source for cell in rebuilt.code()], withholds)
+            flags = suspicious(attempt.mentioned, withholds)
             attempt.incidents += [f"{name}: {flag}" for flag in flags]
             points = round(float(earned(verdicts, exercise["points"])), 6)
             findings = tuple(map(_finding, verdicts))
             mark = Mark(meta.grade_id, points, meta.points, answer=answer, findings=findings)
-            return mark, report(name, exercise, [_without_data(v) for v in verdicts], run)
+            return mark, _shown(report(name, exercise, [_without_data(v) for v in verdicts], run))
         except NoAnswer as nothing:
             words = f"{name}: {nothing}"
             return Mark(
@@ -152,6 +156,12 @@ class Grader:
         except Gone as gone:
             words = f"{name}: {gone}"
             return Mark(meta.grade_id, 0.0, meta.points, answer=answer, comment=words), words
+        except Exception as error:  # a fault of ours costs no other exercise its verdict
+            words = f"{name}: could not be judged; a person will look at it"
+            attempt.incidents.append(f"{name}: the grader stopped in it: {_word(repr(error), 200)}")
+            return Mark(
+                meta.grade_id, 0.0, meta.points, "not gradable", answer, comment=words
+            ), words
 
 
 @dataclass
@@ -169,16 +179,27 @@ class Attempt:
     _may_restart: bool = True
     _prepared: tuple[str, tuple[str, ...], list[str]] | None = None
     _output_left: int = limits.ALL_OUTPUT
+    _deadline: float = field(default_factory=lambda: time.monotonic() + limits.SUBMISSION_SECONDS)
 
     def run(self) -> None:
         """Run the cells; a cell that kills the process is left out of the next."""
-        self._student = self.sandbox.student()
+        self._student = self._new_process()
         self._begin(self._student, keep=True)
+
+    @cached_property
+    def mentioned(self) -> set[str]:
+        return mentioned([cell.source for cell in self.rebuilt.code()])
+
+    def _new_process(self, *memory: int) -> Student:
+        """One that has only the time that those before it left."""
+        student = self.sandbox.student(*memory)
+        student.deadline = self._deadline
+        return student
 
     def _begin(self, student: Student, keep: bool = False) -> None:
         cells = [cell for cell in self.rebuilt.code() if cell.id not in self._fatal]
         try:
-            student.begin(self.seed)
+            student.begin(_seed_to_tell(self.seed))
         except Gone as gone:  # pragma: no cover  (nothing of the student's has run)
             self.incidents.append(f"the process did not begin: {gone}")
             return
@@ -202,7 +223,7 @@ class Attempt:
         if self._restarts == limits.RESTARTS:
             return
         self._restarts += 1
-        self._student = self.sandbox.student()
+        self._student = self._new_process()
         self._begin(self._student, keep)
 
     def begin_exercise(self) -> None:
@@ -227,10 +248,11 @@ class Attempt:
         answer = self._answer(*request)
         if answer.get("kind") != "function":
             raise NoAnswer(f"{name} is a {_word(answer.get('kind'))}, not a function")
-        if answer.get("library") not in DEFAULT_DTYPE:
+        library = answer.get("library")
+        if type(library) is not str or library not in DEFAULT_DTYPE:
             raise NoAnswer("its library is neither numpy nor torch")
         self._prepared = request
-        return answer["library"]
+        return library
 
     def value(self, name: str, check: str) -> Any:
         self._prepared = None
@@ -275,7 +297,7 @@ class Attempt:
         self, name: str, run: Run, args: tuple, kwargs: dict, withholds: tuple, at_most: int
     ) -> Reply:
         """In a process of its own, to which the kernel gives no more from the first line on."""
-        with self.sandbox.student(at_most + MEMORY_SLACK) as student:
+        with self._new_process(at_most + MEMORY_SLACK) as student:
             self._begin(student)
             if student.alive:
                 student.prepare(*self._prepared)
@@ -343,7 +365,7 @@ def _mime_bundle(data: Any) -> dict[str, str]:
     return bundle
 
 
-_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 def _shown(text: Any, at_most: int = limits.CELL_OUTPUT) -> str:
@@ -351,7 +373,13 @@ def _shown(text: Any, at_most: int = limits.CELL_OUTPUT) -> str:
 
 
 def _word(text: Any, at_most: int = 60) -> str:
-    return " ".join(_shown(str(text), at_most).split())
+    return " ".join(_shown(text, at_most).split()) or "something that has no name"
+
+
+def _seed_to_tell(seed: int) -> int:
+    """For the student's own random numbers: the seed of the hidden inputs cannot be found from it,
+    and whoever asks torch for its seed would print it."""
+    return int(digest(f"of the student's process: {seed}")[:15], 16)
 
 
 def _graded(notebook: nbformat.NotebookNode) -> Iterator[nbformat.NotebookNode]:
@@ -368,7 +396,7 @@ def _finding(verdict: Verdict) -> Finding:
         verdict.passed,
         verdict.core,
         verdict.hidden,
-        shown.evidence,
+        _shown(shown.evidence, EVIDENCE),
         verdict.hint,
         verdict.mistake,
     )

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
@@ -56,6 +57,7 @@ class Listener:
 
     begin: Callable[[int], None] = lambda total: None
     done: Callable[[Outcome, list[str]], None] = lambda outcome, problems: None
+    left_out: Callable[[str, str], None] = lambda name, reason: None
 
 
 def grade_class(
@@ -87,6 +89,9 @@ def grade_class(
         report.handed_in = len(students)
         jobs = list(desk.jobs(students, key_of, again))
         listener.begin(len(jobs))
+        for name, reason in submissions.left_out(course, stem, only):
+            report.problems.append((name, reason))
+            listener.left_out(name, reason)
         if jobs:
             pool = stack.enter_context(make_pool(folder, data))
             for outcome in pool.grade(jobs):
@@ -147,7 +152,7 @@ class _Desk:
         handed_in = submissions.read(self.course, self.stem, outcome.student).handed_in
         try:
             self.recorder.record(outcome, previous, handed_in)
-            self._write_out(outcome)
+            self._write_out(outcome, handed_in)
             self.journal.mark_recorded(outcome)
         except NotInGradebook as reason:
             problems.append(str(reason))
@@ -156,13 +161,13 @@ class _Desk:
         self.report.problems += [(outcome.student, problem) for problem in problems]
         return problems
 
-    def _write_out(self, outcome: Outcome) -> None:
+    def _write_out(self, outcome: Outcome, handed_in: datetime | None) -> None:
         """What nbgrader's formgrader and feedback read."""
         folder = self.course / "autograded" / outcome.student / self.stem
         folder.mkdir(parents=True, exist_ok=True)
         _write(folder / f"{self.stem}.ipynb", outcome.notebook)
         timestamp = self.course / "submitted" / outcome.student / self.stem / "timestamp.txt"
-        if timestamp.is_file() and not timestamp.is_symlink():
+        if handed_in and timestamp.is_file() and not timestamp.is_symlink():
             shutil.copy(timestamp, folder / "timestamp.txt")
 
     def _log(self, outcome: Outcome, problems: list[str]) -> None:

@@ -9,6 +9,10 @@ from pathlib import Path
 
 FILES_AT_MOST = 200
 BYTES_AT_MOST = 128 << 20
+A_TIME = 100
+"""Letters, at most."""
+MARKUP = '<>"&\\'
+"""What a page or a script could take for its own."""
 
 
 @dataclass(frozen=True)
@@ -22,14 +26,37 @@ class Submission:
     @property
     def content(self) -> bytes:
         """One string of bytes that differs if anything does."""
-        parts = (f"{name}\0{len(data)}\0".encode() + data for name, data in self.files.items())
-        return b"".join(parts)
+        return b"".join(
+            b"%s\0%d\0%s" % (os.fsencode(name), len(data), data)
+            for name, data in self.files.items()
+        )
 
 
 def students_with(course: Path, stem: str, only: str = "*") -> list[str]:
     """Who has handed something in, in order."""
+    return [path.parent.name for path in _folders(course, stem, only) if not _fault(path)]
+
+
+def left_out(course: Path, stem: str, only: str = "*") -> list[tuple[str, str]]:
+    """Folders that are nobody's work, and why."""
+    faults = (
+        (ascii(path.parent.name)[1:-1], _fault(path)) for path in _folders(course, stem, only)
+    )
+    return [(name, fault) for name, fault in faults if fault]
+
+
+def _folders(course: Path, stem: str, only: str) -> list[Path]:
     found = sorted((course / "submitted").glob(f"{only}/{stem}"))
-    return [path.parent.name for path in found if path.is_dir() and not path.parent.is_symlink()]
+    return [path for path in found if path.is_dir()]
+
+
+def _fault(path: Path) -> str:
+    name = path.parent.name
+    if path.is_symlink() or path.parent.is_symlink():
+        return f"the folder {ascii(name)} is a link to another and was not followed"
+    if not name.isprintable() or any(letter in MARKUP for letter in name):
+        return f"{ascii(name)} is no name for a student: rename the folder, and grade again"
+    return ""
 
 
 def read(course: Path, stem: str, student: str) -> Submission:
@@ -56,7 +83,9 @@ def _regular_files(folder: Path) -> Iterator[Path]:
 def _handed_in(text: bytes) -> datetime | None:
     from nbgrader.utils import parse_utc
 
+    if not text.strip() or len(text) > A_TIME:
+        return None
     try:
-        return parse_utc(text.decode().strip()) if text.strip() else None
+        return parse_utc(text.decode().strip())
     except (ValueError, OverflowError, UnicodeDecodeError):
         return None

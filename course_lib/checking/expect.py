@@ -8,6 +8,8 @@ import numpy as np
 from course_lib.checking.run import AuthorError, Returned, Run
 
 current_run: contextvars.ContextVar[Run] = contextvars.ContextVar("current_run")
+LONG, SHOWN = 10_000, 300
+"""An answer of more entries is not compared one by one, one of more letters not shown whole."""
 expectations_met = 0
 """Counts what was really compared: a test that compares nothing is no test."""
 
@@ -61,9 +63,13 @@ def expect_less(*, got: Any, than: Any, hint: str) -> None:
 def expect_equal(*, got: Any, expected: Any, hint: str) -> None:
     """A whole answer that is not made of numbers: a name, a list, None."""
     _count()
+    if (size := _size(got)) > LONG:
+        raise Failure(f"got {describe(got)} with {size} entries, expected {expected!r}", hint)
     got = _plain(got)
     if got != expected:
-        raise Failure(f"got {got!r}, expected {expected!r}", hint)
+        shown = repr(got)
+        shown = shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}..."
+        raise Failure(f"got {shown}, expected {expected!r}", hint)
 
 
 def expect_true(holds: Any, *, evidence: str, hint: str) -> None:
@@ -98,6 +104,12 @@ def expect_dtype(*, got: Any, hint: str) -> None:
 def _count() -> None:
     global expectations_met
     expectations_met += 1
+
+
+def _size(value: Any) -> int:
+    if isinstance(value, (list, tuple)):
+        return sum(map(_size, value))
+    return value.size if isinstance(value, np.ndarray) else 1
 
 
 def _plain(value: Any) -> Any:

@@ -264,3 +264,24 @@ def test_what_is_too_large_is_not_sent():
         pack("a" * codec.HEADER_AT_MOST)
     with pytest.raises(Unacceptable):
         encode(dict.fromkeys(range(2000)), [])
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"list": ["a" * (codec.LETTERS + 1), ""]},
+        {"list": [None] * (codec.VALUES + 1)},
+        {"list": [{"list": [None] * 1000}] * (codec.VALUES // 1000)},
+        {"dict": [["a", {"tuple": [True] * codec.VALUES}]]},
+    ],
+)
+def test_strings_and_lists_are_not_long(message):
+    """NumPy gives each string of a list the room of the longest: megabytes became terabytes."""
+    with pytest.raises(Unacceptable):
+        decode(message, [])
+
+
+@pytest.mark.parametrize("value", ["a" * (codec.LETTERS + 1), [None] * codec.VALUES])
+def test_what_would_be_refused_is_not_sent(value):
+    with pytest.raises(Unacceptable):
+        encode(value, [])
