@@ -275,13 +275,14 @@ class Attempt:
         kwargs: dict[str, Any],
         withholds: tuple[str, ...],
         at_most: int | None,
+        cotangent: Any = None,
     ) -> Reply:
         """The transport of every call that a test makes."""
         try:
             student = self._alive()
             if at_most is not None:
                 return self._call_in_little_memory(name, run, args, kwargs, withholds, at_most)
-            reply = student.call(name, run, args, kwargs, withholds, None)
+            reply = student.call(name, run, args, kwargs, withholds, None, cotangent)
             if student.interrupted:
                 self._tell(name, TooSlow(reply.failure))
             return reply

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.checking.run import Returned
+from course_lib.checking.run import Held, Returned
 
 HEADER_AT_MOST = 4 << 20
 PAYLOAD_AT_MOST = 64 << 20
@@ -27,6 +27,7 @@ ENTRIES = 1000
 VALUES, LETTERS = 20_000, 4_000
 """In one message, and in one string: NumPy gives each string of a list the room of the longest."""
 WORD = re.compile(r"[\w .:]{0,40}", re.ASCII)
+HELD = re.compile(r"held [0-9]{1,6}")
 """The name of a dtype or a device."""
 DTYPES = frozenset(
     ("<f8", "<f4", "<f2", "<i8", "<i4", "<i2", "|i1", "<u8", "<u4", "<u2", "|u1", "|b1")
@@ -52,6 +53,8 @@ def encode(value: Any, buffers: list[Any], depth: int = 0) -> Any:
         return {"int": str(value)}
     if isinstance(value, float):
         return {"float": value.hex()}
+    if isinstance(value, Held):
+        return {"held": [value.what, value.kind]}
     if isinstance(value, (list, tuple)):
         kind = "list" if isinstance(value, list) else "tuple"
         return {kind: [encode(item, buffers, depth + 1) for item in value]}
@@ -100,6 +103,8 @@ def decode(
             return int(content)
         if kind == "float":
             return float.fromhex(content)
+        if kind == "held":
+            return _decode_held(*content)
         if kind in ("list", "tuple") and type(content) is list:
             items = [decode(item, buffers, depth + 1, left) for item in content]
             return items if kind == "list" else tuple(items)
@@ -111,6 +116,13 @@ def decode(
     except (TypeError, ValueError, OverflowError) as error:
         raise Unacceptable(f"a malformed {kind}") from error
     raise Unacceptable("a value of unknown kind")
+
+
+def _decode_held(name: Any, kind: Any) -> Held:
+    """A name under which the student's process keeps something; never the thing."""
+    if type(name) is not str or not HELD.fullmatch(name):
+        raise Unacceptable("a name that is none")
+    return Held(name, kind if type(kind) is str and kind.isidentifier() else "function")
 
 
 def _decode_array(content: Any, buffers: list[bytes]) -> Returned:

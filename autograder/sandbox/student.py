@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from autograder.sandbox import codec, limits
 from course_lib.checking.answers import Cells, NoAnswer
 from course_lib.checking.perform import Reply, perform
-from course_lib.checking.run import Run
+from course_lib.checking.run import Held, Run
 from course_lib.checking.withheld import withheld
 
 WARM_UP = (
@@ -151,7 +151,7 @@ def serve(connection: Any, shell: Shell) -> None:
                 case {"answer": name, "withholds": names, "above": above}:
                     answer, out = _prepare(cells, above, built, name, names), []
                 case {"call": name}:
-                    answer, out = _call(built[name], request, buffers)
+                    answer, out = _call(built, request, buffers)
             signal.signal(signal.SIGINT, signal.SIG_IGN)
         codec.send(connection, answer, out)
 
@@ -232,11 +232,17 @@ def _prepare(
         return {"kind": kind, "library": library, "value": None}
 
 
-def _call(function: Any, request: dict[str, Any], buffers: list[bytes]) -> tuple[Any, list[bytes]]:
+def _call(
+    built: dict[str, Any], request: dict[str, Any], buffers: list[bytes]
+) -> tuple[Any, list[bytes]]:
     args, kwargs = codec.decode(request["args"], buffers), codec.decode(request["kwargs"], buffers)
     names, at_most = tuple(request["withholds"]), request["at_most"]
+    cotangent = codec.decode(request["cotangent"], buffers)
     try:
-        reply = perform(function, Run(*request["run"]), args, kwargs, names, at_most)
+        function = _find(built, request["call"])
+        reply = perform(function, Run(*request["run"]), args, kwargs, names, at_most, cotangent)
+    except LookupError:
+        reply = Reply(failure="it is gone: the process that made it has ended")
     except KeyboardInterrupt:
         reply = Reply(failure="it was interrupted")
     answer = {
@@ -247,6 +253,29 @@ def _call(function: Any, request: dict[str, Any], buffers: list[bytes]) -> tuple
     }
     out: list[bytes] = []
     try:
-        return answer | {"value": codec.encode(reply.value, out)}, out
+        return answer | {"value": codec.encode(_kept(reply.value, built), out)}, out
     except codec.Unacceptable as reason:
         return answer | {"failure": f"it returned something too large: {reason}", "value": None}, []
+
+
+def _find(built: dict[str, Any], name: str) -> Any:
+    """An answer, something that one returned, or a method of that."""
+    if name in built:
+        return built[name]
+    thing, _, method = name.rpartition(".")
+    kept = built[thing]
+    return lambda *args, **kwargs: getattr(kept, method)(*args, **kwargs)
+
+
+def _kept(value: Any, built: dict[str, Any]) -> Any:
+    """What stays here gets a name, and only the name crosses."""
+    match value:
+        case Held():
+            name = f"held {len(built)}"
+            built[name] = value.what
+            return replace(value, what=name)
+        case tuple() | list():
+            return type(value)(_kept(item, built) for item in value)
+        case dict():
+            return {key: _kept(item, built) for key, item in value.items()}
+    return value

@@ -9,7 +9,7 @@ from typing import Any
 
 from course_lib.checking.expect import Failure
 from course_lib.checking.perform import Reply, perform
-from course_lib.checking.run import Run
+from course_lib.checking.run import AuthorError, Held, Run
 
 Transport = Callable[..., Reply]
 
@@ -37,15 +37,35 @@ class Call:
     memory_hint: str = ""
     log: Log = field(default_factory=Log)
     changed: list[str] = field(default_factory=list)
+    kind: str = "function"
+    """What it is, where a function returned it."""
 
     def within(self, nbytes: int, hint: str) -> "Call":
         """The same function, refused when it needs more memory than this at any moment."""
         return replace(self, at_most=nbytes, memory_hint=hint)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._ask(args, kwargs)
+
+    def vjp(self, *args: Any, cotangent: Any) -> tuple:
+        """The gradients that torch finds through the function, one for each array."""
+        if self.run.library != "torch":
+            raise AuthorError('vjp goes through torch: say libraries = ["torch"]')
+        self.run.refuse_unrepresentable(cotangent)
+        return self._ask(args, {}, cotangent=cotangent)
+
+    def method(self, name: str) -> "Call":
+        """A method of the object that the student's function returned."""
+        there = isinstance(self.function, str)
+        method = f"{self.function}.{name}" if there else _method(self.function, name)
+        return replace(self, function=method)
+
+    def _ask(self, args: tuple, kwargs: dict[str, Any], **more: Any) -> Any:
         self.run.refuse_unrepresentable((args, kwargs))
         self.log.arguments.append((args, kwargs))
-        reply = self.transport(self.function, self.run, args, kwargs, self.withholds, self.at_most)
+        reply = self.transport(
+            self.function, self.run, args, kwargs, self.withholds, self.at_most, **more
+        )
         self.log.printed += reply.printed
         self.changed = list(reply.changed)
         self.log.changed.update(reply.changed)
@@ -54,4 +74,22 @@ class Call:
             self.log.results.append(failure)
             raise failure
         self.log.results.append(reply.value)
-        return reply.value
+        return self._lend(reply.value)
+
+    def _lend(self, value: Any) -> Any:
+        """What stays with the student is called like the function itself."""
+        match value:
+            case Held():
+                return replace(self, function=value.what, kind=value.kind)
+            case tuple() | list():
+                return type(value)(map(self._lend, value))
+            case dict():
+                return {key: self._lend(item) for key, item in value.items()}
+        return value
+
+
+def _method(thing: Any, name: str) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return getattr(thing, name)(*args, **kwargs)
+
+    return call

@@ -149,7 +149,7 @@ def describe(value: Any) -> str:
         )
     if isinstance(value, tuple):
         return f"a tuple of {len(value)}"
-    return f"a {type(value).__name__}"
+    return f"a {getattr(value, 'kind', type(value).__name__)}"
 
 
 def _shape(array: np.ndarray) -> str:

@@ -43,9 +43,15 @@ def perform(
     kwargs: dict[str, Any],
     withholds: tuple[str, ...] = (),
     at_most: int | None = None,
+    cotangent: Any = None,
 ) -> Reply:
-    """Call the function in the library and dtype of the run."""
+    """Call the function in the library and dtype of the run.
+
+    With a cotangent give, instead of its value, the gradients that torch finds through it.
+    """
     sent = run.send(args), run.send(kwargs)
+    if cotangent is not None:
+        function = _pulled_back(function, run.send(cotangent))
     before = copy.deepcopy(sent)
     out = _Counter()
     failure, value, over_memory = "", None, False
@@ -72,6 +78,26 @@ def perform(
         failure = f"it raised {_say(error)}{_where(function, error)}"
     changed = tuple(name for name, same in _compare(before, sent) if not same)
     return Reply(None if failure else value, failure, over_memory, changed, out.count)
+
+
+def _pulled_back(function: Callable, cotangent: Any) -> Callable:
+    """The gradient of <cotangent, function(...)> in each floating-point argument."""
+    import torch
+
+    def pull_back(*args: Any, **kwargs: Any) -> tuple:
+        tensors = [a for a in args if isinstance(a, torch.Tensor) and a.is_floating_point()]
+        for tensor in tensors:
+            tensor.requires_grad_()
+        value = function(*args, **kwargs)
+        if not isinstance(value, torch.Tensor):
+            raise WrongKind(f"a {type(value).__name__}, through which torch finds no gradient")
+        if not value.requires_grad:
+            raise WrongKind("a tensor that torch cannot follow back to the arguments")
+        found = torch.autograd.grad(value, tensors, cotangent, allow_unused=True)
+        pairs = zip(found, tensors, strict=True)
+        return tuple(torch.zeros_like(t) if gradient is None else gradient for gradient, t in pairs)
+
+    return pull_back
 
 
 class TooMuchMemory(Exception):

@@ -90,6 +90,15 @@ class Returned(np.ndarray):
         return returned
 
 
+@dataclass(frozen=True)
+class Held:
+    """A function, or an object of the student's own class, that stays where it was made."""
+
+    what: Any
+    """The thing itself, or the name under which another process keeps it."""
+    kind: str = "function"
+
+
 class WrongKind(Exception):
     """The function returned something that no test can use; says what."""
 
@@ -130,6 +139,10 @@ def bring_back(value: Any, library: str) -> Any:
         return {key: bring_back(item, library) for key, item in value.items()}
     if hasattr(value, "__next__"):
         raise WrongKind("a generator: is there a yield where a return was meant?")
+    if callable(value):
+        return Held(value)
+    if type(value).__module__ == "__main__":  # of a class that the student wrote
+        return Held(value, type(value).__name__)
     raise WrongKind(f"a {type(value).__name__}")
 
 

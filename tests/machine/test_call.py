@@ -178,7 +178,6 @@ def yields(x):
         (lambda x: x.to("meta"), TORCH, "a tensor without values, on the device meta"),
         (lambda x: x.astype(object), NUMPY, "an array of dtype object"),
         (lambda x: x.astype(str), NUMPY, "an array of dtype <U32"),
-        (lambda x: print, NUMPY, "a builtin_function_or_method"),
         (lambda x: [x, {"a": {1, 2}}], NUMPY, "a set"),
         (lambda x: 1j, NUMPY, "a complex"),
     ],
@@ -347,3 +346,61 @@ def test_a_test_that_fails_before_the_call_blames_the_test():
 
     with pytest.raises(AuthorError, match="test_rows: failed before it called the function"):
         run_test(test_rows, abs, NUMPY, oracle=None)
+
+
+def test_gradients_come_through_the_students_function():
+    def f(x, y):
+        return (x**2).sum(-1) * y
+
+    x, y, u = X, np.array([2.0, -1.0]), np.array([1.0, 0.5])
+    dx, dy = Call(f, TORCH).vjp(x, y, cotangent=u)
+    np.testing.assert_allclose(dx, 2 * X * (u * y)[:, None])
+    np.testing.assert_allclose(dy, u * (X**2).sum(-1))
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (lambda x: x.detach().sum(), "cannot follow back"),
+        (lambda x: 3.0, "a float, through which torch finds no gradient"),
+        (lambda x: x.numpy().sum(), "RuntimeError"),
+    ],
+)
+def test_a_function_that_torch_cannot_follow_is_told(function, words):
+    with pytest.raises(Failure) as caught:
+        Call(function, TORCH).vjp(X, cotangent=np.array(1.0))
+    assert words in caught.value.evidence
+
+
+def test_gradients_are_for_torch():
+    with pytest.raises(AuthorError, match="libraries"):
+        Call(lambda x: x, NUMPY).vjp(X, cotangent=X)
+
+
+@pytest.mark.parametrize("run", [NUMPY, TORCH], ids=str)
+def test_a_function_that_comes_back_is_called_like_the_first(run):
+    def make(a):
+        return lambda x: a * x, {"twice": lambda x: 2 * x}
+
+    call = Call(make, run)
+    times, more = call(3.0)
+    np.testing.assert_array_equal(times(X), 3 * X)
+    np.testing.assert_array_equal(more["twice"](X), 2 * X)
+    assert len(call.log.results) == 3
+
+
+def test_an_object_of_the_students_class_keeps_its_state():
+    class Counter:
+        def __init__(self, start):
+            self.total = start
+
+        def add(self, x):
+            self.total = self.total + x.sum()
+            return self.total
+
+    Counter.__module__ = "__main__"
+    counter = Call(Counter, NUMPY)(np.array(1.0))
+    assert counter.method("add")(X) == pytest.approx(1 + X.sum())
+    assert counter.method("add")(X) == pytest.approx(1 + 2 * X.sum())
+    with pytest.raises(Failure, match="AttributeError"):
+        counter.method("take")(X)

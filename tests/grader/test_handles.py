@@ -1,0 +1,90 @@
+"""What a student's function returns may stay with the student, and gradients come through it."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import course_lib
+from autograder.sandbox.host import Sandbox
+from course_lib.checking.call import Call
+from course_lib.checking.expect import Failure
+from course_lib.checking.run import Run
+
+TORCH, NUMPY = Run("torch", "float64"), Run("numpy", "float64")
+X = np.array([[1.0, 2.0, 3.0], [0.5, 0.25, 4.0]])
+ANSWERS = """
+library = "torch"
+import torch
+
+def square(x, y):
+    return (x ** 2).sum(-1) * y
+
+def detached(x):
+    return x.detach().sum()
+
+def make(a):
+    return lambda x: a * x
+
+class Counter:
+    def __init__(self, start):
+        self.total = start
+    def add(self, x):
+        self.total = self.total + x.sum()
+        return self.total
+
+def leave(x):
+    import os
+    return lambda: os._exit(1)
+"""
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    with Sandbox(Path(course_lib.__file__).parent) as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def student(sandbox):
+    with sandbox.student() as student:
+        student.begin(1)
+        student.run_cell("answers", ANSWERS)
+        for name in ("square", "detached", "make", "Counter", "leave"):
+            student.prepare(name, (), ["answers"])
+        yield student
+
+
+def ask(student, name, run=TORCH):
+    return Call(name, run, transport=student.call)
+
+
+def test_gradients_cross(student):
+    y, u = np.array([2.0, -1.0]), np.array([1.0, 0.5])
+    dx, dy = ask(student, "square").vjp(X, y, cotangent=u)
+    np.testing.assert_allclose(dx, 2 * X * (u * y)[:, None])
+    np.testing.assert_allclose(dy, u * (X**2).sum(-1))
+    with pytest.raises(Failure, match="cannot follow back"):
+        ask(student, "detached").vjp(X, cotangent=np.array(1.0))
+
+
+def test_a_returned_function_is_called_where_it_is(student):
+    times = ask(student, "make")(3.0)
+    np.testing.assert_array_equal(times(X), 3 * X)
+
+
+def test_an_object_keeps_its_state_there(student):
+    counter = ask(student, "Counter")(np.array(1.0))
+    assert counter.kind == "Counter"
+    assert counter.method("add")(X) == pytest.approx(1 + X.sum())
+    assert counter.method("add")(X) == pytest.approx(1 + 2 * X.sum())
+    with pytest.raises(Failure, match="AttributeError"):
+        counter.method("take")(X)
+
+
+def test_what_is_kept_dies_with_its_process(student, sandbox):
+    times = ask(student, "make")(3.0)
+    with sandbox.student() as another:
+        another.begin(1)
+        with pytest.raises(Failure, match="it is gone"):
+            ask(another, times.function)(X)
