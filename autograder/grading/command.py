@@ -16,6 +16,7 @@ from autograder.grading.pool import LocalPool
 from autograder.grading.run import Listener, Pool, Report, grade_class
 from autograder.release import COURSE
 from autograder.sandbox.host import NoSandbox
+from autograder.sandbox.tiers import choose
 
 NOT_GRADED, PROBLEMS = 2, 1
 
@@ -31,6 +32,11 @@ NOT_GRADED, PROBLEMS = 2, 1
 @click.option("--student", default="*", help="Only these; a pattern such as a* will do.")
 @click.option("--workers", type=click.IntRange(1), help="Processes at once.  [default: one a core]")
 @click.option("--scheduler", metavar="ADDRESS", help="Grade on a Dask cluster instead.")
+@click.option(
+    "--trust-submissions",
+    is_flag=True,
+    help="Grade without a sandbox where this machine gives none. See course sandbox.",
+)
 @click.option("--again", is_flag=True, help="Grade what has not changed, too.")
 @click.option("--json", "as_json", is_flag=True, help="The summary, for machines.")
 def grade(
@@ -39,6 +45,7 @@ def grade(
     student: str,
     workers: int | None,
     scheduler: str | None,
+    trust_submissions: bool,
     again: bool,
     as_json: bool,
 ) -> None:
@@ -55,7 +62,7 @@ def grade(
             report = grade_class(
                 course,
                 chapter,
-                _make_pool(chapter, workers or os.cpu_count() or 1, scheduler),
+                _make_pool(chapter, workers or os.cpu_count() or 1, scheduler, trust_submissions),
                 only=student,
                 again=again,
                 listener=Listener(bar.begin, bar.done, bar.left_out),
@@ -75,13 +82,15 @@ def grade(
     raise SystemExit(PROBLEMS if report.problems else 0)
 
 
-def _make_pool(stem: str, workers: int, scheduler: str | None) -> Callable[[Path, bytes], Pool]:
+def _make_pool(
+    stem: str, workers: int, scheduler: str | None, trust: bool
+) -> Callable[[Path, bytes], Pool]:
     def make(folder: Path, data: bytes) -> Pool:
         if scheduler:
             from autograder.grading.cluster import ClusterPool
 
             return ClusterPool(scheduler, data, stem)
-        return LocalPool(folder, stem, workers)
+        return LocalPool(folder, stem, workers, choose(trust))
 
     return make
 

@@ -11,6 +11,7 @@ from autograder.grading import package
 from autograder.grading.outcome import Outcome
 from autograder.grading.referee import Grader, Job
 from autograder.sandbox.host import Sandbox
+from autograder.sandbox.tiers import choose
 
 _one_at_a_time = Lock()
 
@@ -27,6 +28,6 @@ def _grader(data: bytes, stem: str) -> Grader:
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     folder.chmod(0o755)  # its course_lib is shown to another user where root grades
     package.unpack(data, folder)
-    sandbox = Sandbox(folder / "course_lib")
+    sandbox = Sandbox(folder / "course_lib", choose())
     atexit.register(sandbox.close)
     return Grader(folder, stem, sandbox)
