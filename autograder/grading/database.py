@@ -59,7 +59,8 @@ class Database:
             except DBAPIError as error:
                 if not _passes(error) or time.monotonic() + pause > give_up:
                     raise CannotRecord(self._explain(error)) from error
-                log.warning("The gradebook cannot be used now (%s); trying again.", error.orig)
+                if pause == FIRST_PAUSE:
+                    log.warning("The gradebook cannot be used now (%s); waiting.", error.orig)
             time.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 

@@ -40,11 +40,11 @@ class Server:
         log = self.folder / "log"
         self._run("pg_ctl", "start", "-w", "-D", self.data, "-l", log, "-o", options)
 
-    def stop(self) -> None:
-        self._run("pg_ctl", "stop", "-w", "-m", "fast", "-D", self.data)
+    def stop(self, mode: str = "fast") -> None:
+        self._run("pg_ctl", "stop", "-w", "-m", mode, "-D", self.data)
 
     def remove(self) -> None:
-        self.stop()
+        self.stop("immediate")
         shutil.rmtree(self.folder)
 
     def copy_of(self, template: str) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from nbgrader.api import Student
 
 from autograder.grading import database
 from autograder.grading.journal import CannotRecord
@@ -97,20 +98,31 @@ def test_the_pause_grows_and_ends(sqlite_url, monkeypatch):
 
 
 def test_a_mark_that_a_person_saves_meanwhile_is_seen(postgres_url):
-    """The recorder waits for the person's transaction, then decides by what it left."""
-    before, after = outcome(proof="by induction"), outcome(proof="by magic")
+    """The recorder waits for the person's transaction and leaves settled what that has settled."""
     with Recorder(postgres_url) as recorder, opened(postgres_url) as gradebook:
-        recorder.record(before)
+        recorder.record(outcome())
         by_hand(gradebook.find_grade(PROOF, STEM, STEM, "ada"), manual_score=1.5)
         gradebook.db.flush()
-        waiting = threading.Thread(target=recorder.record, args=(after, before))
+        waiting = threading.Thread(target=recorder.record, args=(outcome(), outcome()))
         waiting.start()
         waiting.join(0.5)
         assert waiting.is_alive(), "the row is held"
         gradebook.db.commit()
         waiting.join()
     found = grade(postgres_url, PROOF)
-    assert (found["manual_score"], found["needs_manual_grade"]) == (1.5, True)
+    assert (found["manual_score"], found["needs_manual_grade"]) == (1.5, False)
+
+
+def test_a_student_whom_another_program_adds_meanwhile_is_there_once(postgres_url):
+    with Recorder(postgres_url) as recorder, opened(postgres_url) as gradebook:
+        gradebook.db.add(Student(id="ada"))
+        gradebook.db.flush()
+        waiting = threading.Thread(target=recorder.record, args=(outcome("ada"),))
+        waiting.start()
+        waiting.join(0.5)
+        gradebook.db.commit()
+        waiting.join()
+    assert grade(postgres_url, CODE)["auto_score"] == 3.0
 
 
 def test_two_recorders_at_once_make_each_row_once(url):

@@ -102,6 +102,8 @@ def test_grading_the_same_again_keeps_what_was_recorded_to_compare_with(journal)
     journal.store(again)
     assert journal.last_recorded("ada", STEM) == once
     assert journal.find("ada", STEM, "key") == again
+    journal.mark_recorded(again)
+    assert journal.last_recorded("ada", STEM) == again
 
 
 def test_a_newer_submission_takes_the_place_of_one_that_was_never_recorded(journal):

@@ -208,7 +208,7 @@ def test_a_person_overrules_a_check_until_its_verdict_changes(recorder, url):
     mark_by_hand(url, CODE, manual_score=2.5)
     recorder.record(outcome(code=1.0), outcome(code=1.0))
     assert not grade(url, CODE)["needs_manual_grade"]
-    recorder.record(outcome(code=2.0), outcome(code=1.0))
+    recorder.record(with_mark(outcome(code=1.0), CODE, points=2.0), outcome(code=1.0))
     found = grade(url, CODE)
     assert (found["manual_score"], found["needs_manual_grade"]) == (2.5, True)
     assert submission(url)["score"] == 2.5 + 4.0
