@@ -160,9 +160,13 @@ def _must_fit(given: dict[str, tuple[Array, str]]) -> None:
             fits, f"{name} has shape {shape_of(x)}; expected the axes ({', '.join(words.split())})"
         )
         for axis, size in zip(axes, x.shape[rank - len(axes) :], strict=True):
+            check(
+                not axis.isdecimal() or size == int(axis),
+                f"{name} has shape {shape_of(x)}; expected the axes ({', '.join(words.split())})",
+            )
             before, where = sizes.setdefault(axis, (size, name))
             check(
-                size == before or not axis.isidentifier(),
+                size == before,
                 f"{name} has shape {shape_of(x)}, so {axis} = {size}, but {where} has"
                 f" {axis} = {before}; expected one size for {axis}",
             )
@@ -170,23 +174,21 @@ def _must_fit(given: dict[str, tuple[Array, str]]) -> None:
 
 
 def _leading_axes_must_agree(given: dict[str, tuple[Array, str]]) -> None:
-    groups: dict[str, dict[str, tuple[int, ...]]] = {}
+    """Raise unless axes with the mark # broadcast, to those without the mark if there are any."""
+    shapes: dict[str, tuple[int, ...]] = {}
+    fixed = set()
     for name, (x, words) in given.items():
         leading, axes = _split(words)
         if leading and leading != "...":
-            groups.setdefault(leading, {})[name] = shape_of(x)[: len(x.shape) - len(axes)]
-    for leading, shapes in groups.items():
-        listed = ", ".join(f"{shape} for {name}" for name, shape in shapes.items())
-        if "#" not in leading:
-            fits = len(set(shapes.values())) == 1
-            check(fits, f"the leading axes are {listed}; expected the same for all")
-            continue
-        try:
-            np.broadcast_shapes(*shapes.values())
-        except ValueError:
-            raise ValueError(
-                f"the leading axes are {listed}; expected shapes that broadcast"
-            ) from None
+            shapes[name] = shape_of(x)[: len(x.shape) - len(axes)]
+            fixed |= set() if "#" in leading else {shapes[name]}
+    listed = ", ".join(f"{shape} for {name}" for name, shape in shapes.items())
+    check(len(fixed) < 2, f"the leading axes are {listed}; expected the same for all")
+    try:
+        fits = fixed <= {np.broadcast_shapes(*shapes.values())}
+    except ValueError:
+        fits = False
+    check(fits, f"the leading axes are {listed}; expected shapes that broadcast")
 
 
 @functools.cache

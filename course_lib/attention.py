@@ -46,6 +46,7 @@ def nadaraya_watson(
     $\hat f(x) = \sum_j \kappa(x, x_j)\, y_j / \sum_j \kappa(x, x_j)$ with
     $\kappa(x, y) = e^{-|x - y|^2/2s^2}$  -- Eq. (10.1); Nadaraya 1964, Watson 1964.
     """
+    enter(nadaraya_watson, at=at, points=points, values=values)
     return attend(at, points, values, lambda x, y: gaussian_scores(x, y, bandwidth))[0]
 
 
@@ -148,7 +149,7 @@ def repeat_groups(
 ) -> Float[Array, "*batch heads n d"]:
     r"""Give every head the keys or values of its group: neighbouring heads share.
 
-    $X_h \leftarrow X_{\lfloor h\, g / H \rfloor}$ for $g$ groups and $H$ heads  -- Eq. (6.1);
+    $X_h \leftarrow X_{\lfloor h\, g / H \rfloor}$ for $g$ groups and $H$ heads  -- Eq. (6.4);
     Shazeer 2019 for one group, Ainslie et al. 2023.
     """
     xp, dtype, X = enter(repeat_groups, X=X)
@@ -178,5 +179,5 @@ def enter_attention(
     except ValueError:
         raise ValueError(f"the leading axes are {leading}; expected ones that broadcast") from None
     if attn_mask is not None:
-        check_mask(attn_mask, (*batch, Q.shape[-2], K.shape[-2]), query)
+        check_mask(attn_mask, (*batch, Q.shape[-2], K.shape[-2]), query=query)
     return xp, dtype, Q, K, V

@@ -30,7 +30,7 @@ def split_heads(
 ) -> Float[Array, "*batch heads n d_head"]:
     r"""Cut the features of each token into blocks, one for each head.
 
-    $X^{(h)}_{ie} = X_{i,\,h d + e}$ with $d = d_{model}/H$  -- Eq. (6.2).
+    $X^{(h)}_{ie} = X_{i,\,h d + e}$ with $d = d_{model}/H$  -- Exercise 6.1.
     """
     xp, dtype, X = enter(split_heads, X=X)
     *batch, n, d_model = X.shape
@@ -47,7 +47,7 @@ def merge_heads(
 ) -> Float[Array, "*batch n heads*d_head"]:
     r"""Put the heads of each token side by side again: the inverse of `split_heads`.
 
-    $\mathrm{Concat}(X^{(1)}, \dots, X^{(H)})$  -- Eq. (6.3).
+    $\mathrm{Concat}(X^{(1)}, \dots, X^{(H)})$  -- Eq. (6.1).
     """
     xp, dtype, X = enter(merge_heads, X=X)
     *batch, heads, n, d_head = X.shape
@@ -67,7 +67,7 @@ def multi_head_attention(
     r"""Attend with every head and project the heads together; return output and weights per head.
 
     $\mathrm{Concat}(head_1, \dots, head_H) W_O$ with $head_h = \mathrm{Attention}(Q W_Q^{(h)},
-    K W_K^{(h)}, V W_V^{(h)})$  -- Eq. (6.4); Vaswani et al. 2017, Sec. 3.2.2.
+    K W_K^{(h)}, V W_V^{(h)})$  -- Eq. (6.1); Vaswani et al. 2017, Sec. 3.2.2.
 
     True in a mask means may attend, the opposite of torch.nn.MultiheadAttention; the mask has axes
     that broadcast to (batch, heads, n_q, n_k). A query that may look at nothing gets the bias b_O.
@@ -91,21 +91,28 @@ def head_contributions(
     value: Float[Array, "*batch n_k d_values"],
     weights: MultiHeadWeights,
 ) -> Float[Array, "*batch heads n_q d_out"]:
-    r"""What each head adds to the output: their sum over heads, plus b_O, is Eq. (6.4).
+    r"""What each head adds to the output: their sum over heads, plus b_O, is Eq. (6.1).
 
-    $A^{(h)} V W_V^{(h)} W_O^{(h)}$ with $W_O^{(h)}$ the h-th block of rows  -- Eq. (6.5).
+    $A^{(h)} V W_V^{(h)} W_O^{(h)}$ with $W_O^{(h)}$ the h-th block of rows  -- Eq. (6.3).
     """
     xp, dtype, attended, value, weights = enter(
         head_contributions, attended=attended, value=value, weights=weights
     )
     heads, (rows, d_out) = attended.shape[-3], weights.W_O.shape
     check(
-        heads > 0 and rows % heads == 0,
-        f"W_O has {rows} rows and there are {heads} heads; expected heads to divide the rows",
+        heads > 0 and rows > 0 and rows % heads == 0,
+        f"weights.W_O has {rows} rows and there are {heads} heads; expected heads to divide the"
+        " rows",
     )
-    blocks = xp.reshape(weights.W_O, (heads, rows // heads, d_out))
+    d_v = rows // heads
+    check(
+        weights.W_V.shape[1] % d_v == 0,
+        f"weights.W_V has shape {shape_of(weights.W_V)}; expected its columns to be a multiple of"
+        f" d_v = {d_v}, which W_O and {heads} heads give",
+    )
+    blocks = xp.reshape(weights.W_O, (heads, d_v, d_out))
     values = project(value, weights.W_V, weights.b_V)
-    V = split_heads(values, heads * values.shape[-1] // rows)
+    V = split_heads(values, values.shape[-1] // d_v)
     return leave(xp.matmul(xp.matmul(attended, repeat_groups(V, heads)), blocks), dtype)
 
 
@@ -113,7 +120,7 @@ def multi_head_from_torch(module: Any) -> MultiHeadWeights:
     r"""Read the weights of a torch.nn.MultiheadAttention; its number of heads is module.num_heads.
 
     $W = W_{torch}^\top$, and $W_Q, W_K, W_V$ are stacked in this order in in_proj_weight
-    -- Eq. (6.6).
+    -- Chapter 6.
     """
     check(
         module.bias_k is None and module.bias_v is None and not module.add_zero_attn,
@@ -134,7 +141,7 @@ def multi_head_from_torch(module: Any) -> MultiHeadWeights:
 def multi_head_to_torch(weights: MultiHeadWeights, module: Any) -> None:
     r"""Write the weights into a torch.nn.MultiheadAttention of the same sizes.
 
-    $W_{torch} = W^\top$  -- Eq. (6.7).
+    $W_{torch} = W^\top$  -- Chapter 6.
     """
     targets = multi_head_from_torch(module)
     for name, given, target in zip(weights._fields, weights, targets, strict=True):
@@ -156,7 +163,14 @@ def _groups(weights: MultiHeadWeights, heads: int) -> int:
         f"weights.W_K has shape {shape_of(weights.W_K)}; expected its columns to be a multiple of"
         f" d_k = {d_k}, which W_Q and {heads} heads give",
     )
-    return weights.W_K.shape[1] // d_k
+    groups, rows = weights.W_K.shape[1] // d_k, weights.W_O.shape[0]
+    check(
+        groups > 0 and rows * groups == heads * weights.W_V.shape[1],
+        f"weights.W_V has shape {shape_of(weights.W_V)} and weights.W_O {shape_of(weights.W_O)};"
+        f" expected as many columns for each of the {groups} groups as rows for each of the"
+        f" {heads} heads",
+    )
+    return groups
 
 
 def _swap(xp: Any, X: Array) -> Array:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from course_lib._door import Array, as_like, check, enter, leave
+from course_lib._door import Array, as_like, check, enter, leave, shape_of
 
 
 def elu_plus_one(X: Float[Array, "*batch n d"]) -> Float[Array, "*batch n d"]:
@@ -82,7 +82,7 @@ def positive_random_features(
     Unbiased for the kernel, not for the ratio; the variance grows like $e^{|x + y|^2}$.
     """
     xp, dtype, X, W = enter(positive_random_features, X=X, directions=directions)
-    check(W.shape[0] > 0, f"directions has shape {W.shape}; expected at least one row")
+    check(W.shape[0] > 0, f"directions has shape {shape_of(W)}; expected at least one row")
     half_square = xp.sum(X**2, axis=-1, keepdims=True) / 2
     return leave(xp.exp(xp.matmul(X, W.mT) - half_square) / W.shape[0] ** 0.5, dtype)
 

@@ -22,7 +22,7 @@ from course_lib._door import (
 def causal_from_start(n_q: int, n_k: int, like: Array = None) -> Bool[Array, "n_q n_k"]:
     r"""Query i sees keys 0 to i: the first query stands beside the first key, as in torch.
 
-    $M_{ij} = [\,j \le i\,]$  -- Eq. (5.2).
+    $M_{ij} = [\,j \le i\,]$  -- Exercise 5.1.
     """
     i, j = _positions(n_q, n_k, like)
     return j <= i
@@ -31,7 +31,7 @@ def causal_from_start(n_q: int, n_k: int, like: Array = None) -> Bool[Array, "n_
 def causal_to_end(n_q: int, n_k: int, like: Array = None) -> Bool[Array, "n_q n_k"]:
     r"""The last query sees all keys: the queries are the end of the keys, as in decoding.
 
-    $M_{ij} = [\,j \le i + n_k - n_q\,]$  -- Eq. (5.3).
+    $M_{ij} = [\,j \le i + n_k - n_q\,]$  -- Exercise 5.1.
     """
     i, j = _positions(n_q, n_k, like)
     return j <= i + (n_k - n_q)
@@ -42,7 +42,7 @@ def sliding_window(
 ) -> Bool[Array, "n_q n_k"]:
     r"""Query i sees `left` keys before its own place and `right` after it.
 
-    $M_{ij} = [\,-\mathrm{left} \le j - i \le \mathrm{right}\,]$  -- Eq. (5.4).
+    $M_{ij} = [\,-\mathrm{left} \le j - i \le \mathrm{right}\,]$  -- Eq. (9.15).
     """
     check(left >= 0 and right >= 0, f"left is {left} and right {right}; expected none below 0")
     i, j = _positions(n_q, n_k, like)
@@ -52,7 +52,8 @@ def sliding_window(
 def same_block(n_q: int, n_k: int, size: int, like: Array = None) -> Bool[Array, "n_q n_k"]:
     r"""Query i sees the keys of its own chunk and nothing beyond its border.
 
-    $M_{ij} = [\,\lfloor i/b \rfloor = \lfloor j/b \rfloor\,]$ for chunks of size $b$  -- Eq. (5.5).
+    $M_{ij} = [\,\lfloor i/b \rfloor = \lfloor j/b \rfloor\,]$ for chunks of size $b$
+    -- Eq. (9.16).
     """
     check(size > 0, f"size is {size}; expected at least 1")
     i, j = _positions(n_q, n_k, like)
@@ -75,6 +76,7 @@ def global_tokens(n_q: int, n_k: int, count: int, like: Array = None) -> Bool[Ar
 
     $M_{ij} = [\,i < g \ \text{or}\ j < g\,]$  -- Eq. (9.2); Beltagy, Peters and Cohan 2020.
     """
+    check(count >= 0, f"count is {count}; expected none below 0")
     i, j = _positions(n_q, n_k, like)
     return (i < count) | (j < count)
 
@@ -82,7 +84,7 @@ def global_tokens(n_q: int, n_k: int, count: int, like: Array = None) -> Bool[Ar
 def not_padding(lengths: Sequence[int], n_k: int, like: Array = None) -> Bool[Array, "batch 1 n_k"]:
     r"""Every query of sequence b sees its first `lengths[b]` keys; the rest are padding.
 
-    $M_{b1j} = [\,j < \ell_b\,]$  -- Eq. (5.6).
+    $M_{b1j} = [\,j < \ell_b\,]$  -- Chapter 5.
     """
     wrong = [length for length in lengths if not 0 <= length <= n_k]
     check(not wrong, f"lengths holds {wrong[:1]}; expected numbers from 0 to n_k = {n_k}")
@@ -94,7 +96,7 @@ def not_padding(lengths: Sequence[int], n_k: int, like: Array = None) -> Bool[Ar
 def all_of(*masks: Bool[Array, "..."] | None) -> Bool[Array, "..."] | None:
     r"""May attend only where every mask allows it; None allows everything.
 
-    $M = M_1 \wedge M_2 \wedge \dots$  -- Eq. (5.7).
+    $M = M_1 \wedge M_2 \wedge \dots$  -- Chapter 5.
     """
     given = [mask for mask in masks if mask is not None]
     for mask in given:
@@ -105,7 +107,7 @@ def all_of(*masks: Bool[Array, "..."] | None) -> Bool[Array, "..."] | None:
 def additive_mask(may_attend: Bool[Array, "..."], like: Float[Array, "..."]) -> Float[Array, "..."]:
     r"""Turn a boolean mask into numbers to be added to scores, in the dtype of `like`.
 
-    $0$ where $M_{ij}$, $-\infty$ elsewhere  -- Eq. (5.8).
+    $0$ where $M_{ij}$, $-\infty$ elsewhere  -- Eq. (5.2).
     """
     xp, dtype, may_attend, like = enter(additive_mask, may_attend=may_attend, like=like)
     nothing = xp.zeros(may_attend.shape, dtype=dtype, device=device(like))
@@ -115,7 +117,7 @@ def additive_mask(may_attend: Bool[Array, "..."], like: Float[Array, "..."]) -> 
 def boolean_mask(additive: Float[Array, "..."]) -> Bool[Array, "..."]:
     r"""Turn an additive mask back: a key may be attended unless $-\infty$ is added to it.
 
-    $M_{ij} = [\,B_{ij} > -\infty\,]$  -- Eq. (5.9).
+    $M_{ij} = [\,B_{ij} > -\infty\,]$  -- Eq. (5.2).
 
     Finite numbers are lost: a bias is no mask.
     """
@@ -129,13 +131,13 @@ def mask_scores(
 ) -> Float[Array, "*batch n_q n_k"]:
     r"""Hide keys from queries: a boolean mask sets $-\infty$, a mask of numbers is added.
 
-    $S_{ij} + B_{ij}$, or $S_{ij}$ where $M_{ij}$ and $-\infty$ elsewhere  -- Eq. (5.10);
+    $S_{ij} + B_{ij}$, or $S_{ij}$ where $M_{ij}$ and $-\infty$ elsewhere  -- Eq. (5.2);
     Vaswani et al. 2017, Sec. 3.2.3.
     """
     xp, dtype, scores = enter(mask_scores, scores=scores)
     if attn_mask is None:
         return scores
-    check_mask(attn_mask, shape_of(scores), scores)
+    check_mask(attn_mask, shape_of(scores), scores=scores)
     if xp.isdtype(attn_mask.dtype, "bool"):
         return leave(xp.where(attn_mask, scores, -math.inf), dtype)
     return leave(scores + xp.astype(attn_mask, scores.dtype, copy=False), dtype)
@@ -146,7 +148,7 @@ def dropout(
 ) -> Float[Array, "*batch n_q n_k"]:
     r"""Set each weight to zero with probability p and stretch the others: the mean is kept.
 
-    $\tilde a_{ij} = a_{ij} z_{ij} / (1 - p)$ with $P(z_{ij} = 1) = 1 - p$  -- Eq. (5.11).
+    $\tilde a_{ij} = a_{ij} z_{ij} / (1 - p)$ with $P(z_{ij} = 1) = 1 - p$  -- Eq. (5.3).
 
     Rows no longer sum to one. Without a seed, torch tensors draw from torch's own generator.
     """
@@ -162,9 +164,9 @@ def dropout(
     return leave(xp.where(draws >= p, weights / (1 - p), 0.0), dtype)
 
 
-def check_mask(attn_mask: Array, scores_shape: tuple[int, ...], query: Array) -> None:
+def check_mask(attn_mask: Array, scores_shape: tuple[int, ...], **beside: Array) -> None:
     """Raise unless the mask holds booleans or floats and fits over the table of scores."""
-    must_be_of_one_library({"query": query, "attn_mask": attn_mask})
+    must_be_of_one_library(beside | {"attn_mask": attn_mask})
     if not array_namespace(attn_mask).isdtype(attn_mask.dtype, ("bool", "real floating")):
         raise TypeError(
             f"attn_mask has dtype {name_of(attn_mask.dtype)}; expected bool (True may attend) or"

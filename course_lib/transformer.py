@@ -110,7 +110,7 @@ def encoder_stack(
 
     $x^{(l+1)} = \mathrm{Block}_l(x^{(l)})$  -- Eq. (12.9).
     """
-    enter(encoder_stack, X=X)
+    enter(encoder_stack, X=X, final_norm=final_norm)
     for weights in layers:
         X = encoder_block(X, weights, heads, **options)
     return X if final_norm is None else layer_norm(X, *final_norm)
@@ -128,7 +128,7 @@ def decoder_stack(
 
     $x^{(l+1)} = \mathrm{Block}_l(x^{(l)}, source)$  -- Eq. (12.10).
     """
-    enter(decoder_stack, X=X, source=source)
+    enter(decoder_stack, X=X, source=source, final_norm=final_norm)
     for weights in layers:
         X = decoder_block(X, source, weights, heads, **options)
     return X if final_norm is None else layer_norm(X, *final_norm)
