@@ -38,7 +38,7 @@ def attention_flops(
     r"""Operations of the scores and of the weighted sum, over all pairs or the visible ones.
 
     $2 H N d_k$ and $2 H N d_v$ for $N = n_q n_k$ pairs, or $N = \sum_i \min(i, n_k)$ if causal
-    -- Eq. (8.2).
+    -- Eq. (8.2), the term in the middle.
     """
     seen = min(n_q, n_k)
     pairs = seen * (seen + 1) // 2 + (n_q - seen) * n_k if is_causal else n_q * n_k
@@ -57,7 +57,7 @@ def layer_flops(
     r"""Operations of one layer of self-attention and feed-forward, forward.
 
     $8 n d^2 + 4 n^2 d + 2 m\, n\, d\, d_{ff}$ with $m$ matrices in the feed-forward part
-    -- Eq. (8.3).
+    -- Eq. (8.2).
 
     Without the output projection, $6 n d^2$. The number of heads does not matter.
     """
@@ -75,7 +75,7 @@ def layer_flops(
 def decoder_layer_flops(n: int, n_source: int, d_model: int, d_ff: int = 0) -> LayerFlops:
     r"""Operations of a decoder layer: self-attention, attention to a source, feed-forward.
 
-    $12 n d^2 + 4 n_s d^2 + 4 n (n + n_s) d + 4 n d\, d_{ff}$  -- Eq. (8.4).
+    $12 n d^2 + 4 n_s d^2 + 4 n (n + n_s) d + 4 n d\, d_{ff}$  -- Chapter 8.
     """
     own = layer_flops(n, d_model, 1, d_ff)
     asked = 2 * matmul_flops(n, d_model, d_model)
@@ -89,7 +89,7 @@ def decoder_layer_flops(n: int, n_source: int, d_model: int, d_ff: int = 0) -> L
 def training_flops(forward: int) -> int:
     r"""Operations of a forward and a backward pass: each product is done three times.
 
-    $3 F$, since $Y = XW$ needs $u W^\top$ and $X^\top u$ backwards  -- Eq. (8.5).
+    $3 F$, since $Y = XW$ needs $u W^\top$ and $X^\top u$ backwards  -- Chapter 8.
 
     Nothing is recomputed, and the gradient at the first input counts too.
     """
@@ -99,7 +99,7 @@ def training_flops(forward: int) -> int:
 def model_training_flops(tokens: int, parameters: int, layers: int, n: int, d_model: int) -> int:
     r"""Operations of training on so many tokens in sequences of length n.
 
-    $6\,T N + 12\, L\, T n\, d$  -- Eq. (8.6); Kaplan et al. 2020 for the first term.
+    $6\,T N + 12\, L\, T n\, d$  -- Eq. (8.4); Kaplan et al. 2020 for the first term.
 
     N counts the entries of matrices that multiply tokens: the output matrix yes, look-ups,
     biases and norms no.
@@ -118,8 +118,8 @@ def crossover(
 ) -> Fraction:
     r"""The length at which scores and values cost as much as all other products of a layer.
 
-    $n^* = r/a$, or $2r/a - 1$ over causal pairs, with $r$ the other operations per token and $a$
-    the operations per pair  -- Eq. (8.7).
+    $n^* = r/a = 2d + \frac m2 d_{ff}$, or $2n^* - 1$ over causal pairs, with $r$ the other
+    operations per token and $a$ the operations per pair  -- Eq. (8.3).
     """
     one = layer_flops(1, d_model, 1, d_ff, ffn_matrices, False, output_projection)
     check(one.attention > 0, f"d_model is {d_model}; expected at least 1")
@@ -130,7 +130,7 @@ def crossover(
 def decoder_crossover(d_model: int, d_ff: int = 0) -> Fraction:
     r"""The same length for a decoder layer whose source is as long as its own sequence.
 
-    $n^* = r/a$ with the counts of Eq. (8.4) at $n = n_s = 1$  -- Eq. (8.8).
+    $n^* = r/a$ with the counts of `decoder_layer_flops` at $n = n_s = 1$  -- Chapter 8.
     """
     one = decoder_layer_flops(1, 1, d_model, d_ff)
     check(one.attention > 0, f"d_model is {d_model}; expected at least 1")
@@ -140,7 +140,7 @@ def decoder_crossover(d_model: int, d_ff: int = 0) -> Fraction:
 def decode_flops(t: int, d_model: int) -> int:
     r"""Operations of attention for the t-th generated token, with keys and values kept.
 
-    $4\,t\,d$  -- Eq. (8.9).
+    $4\,t\,d$  -- Chapter 8.
     """
     return sum(attention_flops(1, t, d_model, d_model))
 
@@ -148,7 +148,7 @@ def decode_flops(t: int, d_model: int) -> int:
 def linear_attention_flops(n: int, d_features: int, d_v: int) -> int:
     r"""Operations of linear attention: keys and values summed up, then read by each query.
 
-    $4\, n\, d_\phi\, d_v$  -- Eq. (8.10).
+    $4\, n\, d_\phi\, d_v$  -- Eq. (9.17).
     """
     return matmul_flops(d_features, n, d_v) + matmul_flops(n, d_features, d_v)
 
@@ -156,7 +156,7 @@ def linear_attention_flops(n: int, d_features: int, d_v: int) -> int:
 def attention_parameters(d_model: int, bias: bool = False) -> int:
     r"""Entries of the four projections of a multi-head layer, whatever the number of heads.
 
-    $4 d^2$, and $4 d$ more with biases  -- Eq. (8.11).
+    $4 d^2$, and $4 d$ more with biases  -- Chapter 8.
     """
     return 4 * d_model**2 + 4 * d_model * bias
 
@@ -164,7 +164,7 @@ def attention_parameters(d_model: int, bias: bool = False) -> int:
 def ffn_parameters(d_model: int, d_ff: int, matrices: int = 2, bias: bool = False) -> int:
     r"""Entries of the feed-forward part.
 
-    $m\, d\, d_{ff}$, and $d_{ff} + d$ more with the biases of two matrices  -- Eq. (8.12).
+    $m\, d\, d_{ff}$, and $d_{ff} + d$ more with the biases of two matrices  -- Chapter 8.
     """
     return matrices * d_model * d_ff + ((matrices - 1) * d_ff + d_model) * bias
 
@@ -172,7 +172,7 @@ def ffn_parameters(d_model: int, d_ff: int, matrices: int = 2, bias: bool = Fals
 def score_parameters(kind: str, d_q: int, d_k: int, d_a: int = 0) -> int:
     r"""Learned numbers of a score: none, a matrix, or a small network without bias.
 
-    $0$; $d_q d_k$; $d_a (d_q + d_k) + d_a$  -- Eq. (8.13).
+    $0$; $d_q d_k$; $d_a (d_q + d_k) + d_a$  -- Chapter 1.
     """
     counts = {"dot": 0, "multiplicative": d_q * d_k, "additive": d_a * (d_q + d_k) + d_a}
     check(kind in counts, f"kind is {kind!r}; expected one of {', '.join(counts)}")
@@ -184,7 +184,7 @@ def attention_bytes(
 ) -> int:
     r"""Bytes of the tables of weights, if each is written out and all are kept.
 
-    $n_q\, n_k\, H\, L\, B$ numbers  -- Eq. (8.14).
+    $n_q\, n_k\, H\, L\, B$ numbers  -- Chapter 8.
 
     Scores, dropout masks and gradients would be as many again each.
     """
@@ -194,7 +194,7 @@ def attention_bytes(
 def blockwise_bytes(block_q: int, block_k: int, n_q: int, d_v: int, itemsize: int = 4) -> int:
     r"""Bytes that blockwise attention needs beside its input: one block, and the output with m, l.
 
-    $b_q b_k + n_q (d_v + 2)$ numbers  -- Eq. (8.15).
+    $b_q b_k + n_q (d_v + 2)$ numbers  -- Eq. (9.18).
     """
     return (block_q * block_k + n_q * (d_v + 2)) * itemsize
 
@@ -204,6 +204,6 @@ def cache_bytes(
 ) -> int:
     r"""Bytes of the keys and values kept while generating.
 
-    $2\, L\, H_{kv}\, d\, n\, B$ numbers  -- Eq. (8.16).
+    $2\, L\, H_{kv}\, d\, n\, B$ numbers  -- Chapter 8.
     """
     return 2 * layers * kv_heads * d_head * n * batch * itemsize

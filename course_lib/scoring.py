@@ -3,6 +3,7 @@ r"""Scores: how well a key fits a query, for every pair of the two."""
 import math
 
 import numpy as np
+from array_api_compat import array_namespace
 from jaxtyping import Float
 
 from course_lib._door import Array, check, enter, leave
@@ -131,7 +132,7 @@ def score_variance(
     r"""Exact variance of a scaled score of independent q and k with these means and covariances.
 
     $\mathrm{Var}[q \cdot k/\sqrt d] = \frac1d\left(\mathrm{tr}(\Sigma_q \Sigma_k) +
-    \mu_q \Sigma_k \mu_q^\top + \mu_k \Sigma_q \mu_k^\top\right)$  -- Eq. (4.1).
+    \mu_q \Sigma_k \mu_q^\top + \mu_k \Sigma_q \mu_k^\top\right)$  -- Exercise 4.3.
     """
     xp, dtype, mu_q, Sigma_q, mu_k, Sigma_k = enter(
         score_variance, mu_q=mu_q, Sigma_q=Sigma_q, mu_k=mu_k, Sigma_k=Sigma_k
@@ -145,6 +146,13 @@ def score_variance(
 def scale_or_default(scale: float | None, K: Array) -> float:
     """Return the scale given, or one over the root of d_k."""
     return 1 / math.sqrt(max(K.shape[-1], 1)) if scale is None else scale
+
+
+def root(squared: Array) -> Array:
+    """Square root whose slope at 0 is 0, as that of torch's norms: autograd gets past it."""
+    xp = array_namespace(squared)
+    positive = squared > 0
+    return xp.where(positive, xp.sqrt(xp.where(positive, squared, 1.0)), 0.0)
 
 
 def _unit_rows(xp, X: Array) -> Array:

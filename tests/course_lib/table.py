@@ -22,11 +22,15 @@ def rows() -> list[tuple[str, ...]]:
         found.append((case.name, equation(case.name), case.by, *errors))
     for name, (judge, test) in PROPERTIES.items():
         found.append((name, equation(name), f"{judge}: {test}", "-", "-", "-", "-"))
-    return sorted(found, key=lambda row: tuple(map(int, row[1].split("."))))
+    return sorted(found, key=lambda row: (tuple(map(int, re.findall(r"\d+", row[1]))), row[0]))
 
 
 def equation(name: str) -> str:
-    return re.search(r"-- (Eq\. \(|Exercise )([\d.]*\d)", getattr(course_lib, name).__doc__)[2]
+    """Return "2.1" for an equation, "Ex. 3.6" for an exercise, "ch. 8" if it has no number."""
+    kind, number = re.search(
+        r"-- (\w+)\.?\s\(?([\d.]*\d)", getattr(course_lib, name).__doc__
+    ).groups()
+    return {"Eq": "", "Exercise": "Ex. ", "Chapter": "ch. "}[kind] + number
 
 
 def main() -> None:
