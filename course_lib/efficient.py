@@ -3,6 +3,7 @@ r"""Exact attention without the table: online softmax, blocks, and windows."""
 import math
 from typing import Any, NamedTuple
 
+import numpy as np
 from array_api_compat import array_namespace, device
 from jaxtyping import Float
 
@@ -98,7 +99,7 @@ def blockwise_attention_vjp(
     r"""The three gradients of `blockwise_attention`, each block of weights computed a second time.
 
     $P_{ij} = e^{s_{ij} - m_i}/\ell_i$, $dS_{ij} = P_{ij}(u_i \cdot v_j - u_i \cdot o_i)$, and
-    Eq. (11.1) summed over blocks  -- Eq. (9.7); Dao et al. 2022, Alg. 4.
+    Eq. (11.5) summed over blocks  -- Eq. (9.7); Dao et al. 2022, Alg. 4.
     """
     xp, dtype, Q, K, V, u = enter_vjp(query, key, value, cotangent, attn_mask, enable_gqa)
     scale = scale_or_default(scale, K)
@@ -198,7 +199,7 @@ def _exp_of_difference(xp: Any, scores: Array, shift: Array) -> Array:
     if getattr(scores, "requires_grad", False):
         return xp.exp(scores - shift)
     scores -= shift
-    return xp.exp(scores, out=scores)
+    return np.exp(scores, out=scores) if isinstance(scores, np.ndarray) else scores.exp_()
 
 
 def _weights(xp: Any, scores: Array, state: OnlineSoftmax) -> Array:

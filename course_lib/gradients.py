@@ -27,7 +27,7 @@ def attention_vjp(
     r"""Gradients of $\langle u, \mathrm{Attention}(Q, K, V)\rangle$ at query, key and value.
 
     $dV = A^\top u$, $dS = A \odot (dA - \mathrm{rowsum}(A \odot dA))$ with $dA = u V^\top$,
-    $dQ = dS\,K/\sqrt{d_k}$, $dK = dS^\top Q/\sqrt{d_k}$  -- Eq. (11.1).
+    $dQ = dS\,K/\sqrt{d_k}$, $dK = dS^\top Q/\sqrt{d_k}$  -- Eq. (11.5).
 
     `cotangent` is $u = \partial L/\partial O$. Hidden keys and values get exactly zero.
     """
@@ -51,7 +51,7 @@ def reversed_attention(
 ) -> Float[Array, "... n_q n_k"]:
     r"""The gradient at the scores, a table like the weights but with both signs and rows of sum 0.
 
-    $R = dS = A \odot (uV^\top - \mathrm{rowsum}(A \odot uV^\top))$  -- Eq. (11.2); named by Katz
+    $R = dS = A \odot (uV^\top - \mathrm{rowsum}(A \odot uV^\top))$  -- Eq. (11.5); named by Katz
     and Wolf 2024.
 
     It is the gradient at an added mask too; the factor $1/\sqrt{d_k}$ stays outside.
@@ -68,7 +68,7 @@ def projection_vjp(
 ) -> tuple[Float[Array, "*batch n d_in"], Float[Array, "d_in d_out"], Float[Array, " d_out"]]:
     r"""Gradients of a projection $XW + b$ at tokens, matrix and bias.
 
-    $dX = u W^\top$, $dW = X^\top u$, $db = 1^\top u$  -- Eq. (11.3).
+    $dX = u W^\top$, $dW = X^\top u$, $db = 1^\top u$  -- Eq. (11.2).
     """
     xp, dtype, X, W, u = enter(projection_vjp, X=X, W=W, cotangent=cotangent)
     tokens, upstream = _as_one_sequence(xp, X), _as_one_sequence(xp, u)
@@ -84,15 +84,15 @@ def central_difference(
 ) -> Float[Array, "..."]:
     r"""Estimate how f changes at x in a direction: the judge that knows no calculus.
 
-    $(f(x + h\,d) - f(x - h\,d)) / 2h$  -- Eq. (11.4).
+    $(f(x + h\,d) - f(x - h\,d)) / 2h$  -- Eq. (11.6).
 
     The default step is the cube root of the dtype's precision, where the error of the formula
     ($h^2$) and that of rounding ($\epsilon/h$) meet.
     """
-    xp, dtype, _, direction = enter(central_difference, x=x, direction=direction)
-    step = float(xp.finfo(dtype).eps) ** (1 / 3) if step is None else step
+    xp, dtype, x, direction = enter(central_difference, x=x, direction=direction)
+    step = float(xp.finfo(x.dtype).eps) ** (1 / 3) if step is None else step
     check(step > 0, f"step is {step}; expected a positive number")
-    return (f(x + step * direction) - f(x - step * direction)) / (2 * step)
+    return leave((f(x + step * direction) - f(x - step * direction)) / (2 * step), dtype)
 
 
 def numerical_gradient(
@@ -100,14 +100,14 @@ def numerical_gradient(
 ) -> Float[Array, "..."]:
     r"""Gradient of a number-valued f at x, one central difference for each entry of x.
 
-    $g_i = (f(x + h e_i) - f(x - h e_i)) / 2h$  -- Eq. (11.5).
+    $g_i = (f(x + h e_i) - f(x - h e_i)) / 2h$  -- Eq. (11.6).
     """
     xp, dtype, x = enter(numerical_gradient, x=x)
-    x = leave(x, dtype)
     size = math.prod(x.shape)
-    directions = xp.reshape(xp.eye(size, dtype=dtype, device=device(x)), (size, *x.shape))
+    directions = xp.reshape(xp.eye(size, dtype=x.dtype, device=device(x)), (size, *x.shape))
     slopes = [central_difference(f, x, directions[i, ...], step) for i in range(size)]
-    return xp.reshape(xp.stack(slopes), x.shape) if slopes else xp.zeros_like(x)
+    gradient = xp.reshape(xp.stack(slopes), x.shape) if slopes else xp.zeros_like(x)
+    return leave(gradient, dtype)
 
 
 def enter_vjp(

@@ -1,14 +1,13 @@
 r"""The kernel view: attention weights as a kernel divided by its row sums."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from course_lib._door import Array, check, enter, leave, shape_of
+from course_lib._door import Array, as_like, check, enter, leave, shape_of
 from course_lib.attention import attend
-from course_lib.scoring import dot_scores, gaussian_scores
+from course_lib.scoring import dot_scores, gaussian_scores, root
 
 
 def exponential_kernel(
@@ -95,7 +94,7 @@ def equal_length_keys(
     xp, dtype, Q, K = enter(equal_length_keys, Q=Q, K=K)
     check(K.shape[-2] > 0, f"K has shape {shape_of(K)}; expected at least one key")
     squared = xp.sum(K**2, axis=-1, keepdims=True)
-    missing = xp.sqrt(xp.max(squared, axis=-2, keepdims=True) - squared)
+    missing = root(xp.max(squared, axis=-2, keepdims=True) - squared)
     nothing = xp.zeros_like(Q[..., :1]) if Q.shape[-1] else xp.zeros((*Q.shape[:-1], 1))
     return leave(xp.concat([Q, nothing], axis=-1), dtype), leave(
         xp.concat([K, missing], axis=-1), dtype
@@ -136,7 +135,9 @@ def diffusion_quotient(
     return leave((averaged[:, 0] - values_at) / (bandwidth**2 / 2), dtype)
 
 
-def heat_kernel_on_circle(n: int, bandwidth: float, images: int = 8) -> Float[Any, "n n"]:
+def heat_kernel_on_circle(
+    n: int, bandwidth: float, images: int = 8, like: Float[Array, "..."] | None = None
+) -> Float[Array, "n n"]:
     r"""Row-normalised Gaussian weights between n equally spaced points of a circle.
 
     $A_s \propto \sum_m e^{-(\theta_i - \theta_j + 2\pi m)^2/(2s^2)}$, the solution operator of
@@ -149,4 +150,5 @@ def heat_kernel_on_circle(n: int, bandwidth: float, images: int = 8) -> Float[An
     angle = 2 * np.pi * np.arange(n) / n
     turns = 2 * np.pi * np.arange(-images, images + 1)
     distance = angle[:, None, None] - angle[None, :, None] + turns
-    return row_normalised(np.sum(np.exp(-(distance**2) / (2 * bandwidth**2)), axis=-1))
+    weights = row_normalised(np.sum(np.exp(-(distance**2) / (2 * bandwidth**2)), axis=-1))
+    return as_like(weights, like)

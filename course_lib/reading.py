@@ -5,6 +5,7 @@ from array_api_compat import device
 from jaxtyping import Float, Int
 
 from course_lib._door import Array, as_like, check, enter, leave, shape_of
+from course_lib.scoring import root
 from course_lib.softmax_family import entropy
 
 
@@ -88,7 +89,7 @@ def value_weighted(
     $\alpha_{ij} |v_j|$  -- Eq. (14.6); Kobayashi et al. 2020.
     """
     xp, dtype, weights, values = enter(value_weighted, weights=weights, values=values)
-    lengths = xp.sqrt(xp.sum(values**2, axis=-1))
+    lengths = root(xp.sum(values**2, axis=-1))
     return leave(weights * lengths[..., None, :], dtype)
 
 
