@@ -13,7 +13,7 @@ from pathlib import Path
 import nbformat
 
 from autograder.exercises import ROOT, Assignment, CodeExercise, ProofBlocks
-from autograder.grading.attacks import ATTACKS, Attack
+from autograder.grading.attacks import QUICK, Attack
 from autograder.notebooks import answer_cell
 from autograder.prove import answers_in
 from course_lib.checking.verdicts import load_module
@@ -30,6 +30,8 @@ class Member:
     files: dict[str, bytes]
     points: dict[str, float]
     """By graded cell; a proof in words is not among them."""
+    folder: Callable[[Path], None] | None = None
+    """What is done to the folder once the files lie in it."""
 
 
 class Class:
@@ -37,7 +39,7 @@ class Class:
 
     def __init__(self, assignment: Assignment, course: Path):
         self.assignment, stem = assignment, assignment.stem
-        self.stem = stem
+        self.stem, self.course = stem, course
         self._released = (course / "release" / stem / f"{stem}.ipynb").read_text()
         self._model = (course / "source" / stem / f"{stem}.ipynb").read_text()
         self.code = [e for e in assignment.exercises if isinstance(e, CodeExercise)]
@@ -73,7 +75,7 @@ class Class:
             self.cut_off,
             self.no_notebook,
         ]
-        return makers + [lambda name, a=a: self.attack(name, a) for a in ATTACKS[:12]]
+        return makers + [lambda name, a=a: self.attack(name, a) for a in QUICK]
 
     def model(self, name: str) -> Member:
         return self._member(name, "right", self._notebook(self._model), self.full)
@@ -140,11 +142,13 @@ class Class:
 
     def attack(self, name: str, attack: Attack) -> Member:
         """All answers wrong, and something that tries to earn the marks all the same."""
-        notebook = self._notebook(self._released)
+        notebook, target = self._notebook(self._released), self.code[0]
         for exercise in self.code:
             self.cell(notebook, exercise.slug).source = self._useless(exercise)
-        attack.mount(notebook)
-        return self._member(name, f"attack: {attack.name}", notebook, self.nothing)
+        attack.mount(notebook, self.course, target.name, target.slug)
+        files = {f"{self.stem}.ipynb": self._bytes(notebook)}
+        files = attack.files(files) if attack.files else files
+        return Member(name, f"attack: {attack.name}", files, self.nothing, attack.folder)
 
     def earned(self, exercise: CodeExercise, wrong: str) -> float:
         """The points of the tests that it does not list; nothing if it lists the core test."""
@@ -191,3 +195,5 @@ def hand_in(course: Path, stem: str, members: list[Member]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in member.files.items():
             (folder / name).write_bytes(data)
+        if member.folder:
+            member.folder(folder)

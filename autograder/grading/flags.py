@@ -10,7 +10,8 @@ import warnings
 
 def suspicious(mentioned: set[str], withholds: tuple[str, ...]) -> list[str]:
     """The withheld names among those that the code mentions."""
-    found = [name for name in withholds if name.rpartition(".")[2] in mentioned]
+    last = {name.rpartition(".")[2]: name for name in withholds}
+    found = [name for word, name in last.items() if word in mentioned]
     return [f"its code mentions {name}, which the exercise asks to write" for name in found]
 
 

@@ -17,7 +17,7 @@ import nbformat
 from nbformat.v4 import new_code_cell
 
 CELLS_AT_MOST = 500
-TEXT_AT_MOST, ALL_TEXT = 200_000, 2_000_000
+TEXT_AT_MOST, ALL_TEXT = 200_000, 1_000_000
 NOTEBOOK_AT_MOST = 64 << 20
 SALVAGE_AT_MOST, FAILURES_AT_MOST = 16 << 20, 1_000
 """Letters that are looked through, and how often in vain."""

@@ -291,7 +291,8 @@ class Attempt:
             return Reply(failure=str(gone))
 
     def _tell(self, what: str, gone: Gone) -> None:
-        self.incidents.append(f"{what}: {gone}")
+        if (words := f"{what}: {gone}") not in self.incidents:
+            self.incidents.append(words)
         self.too_slow |= isinstance(gone, TooSlow)
 
     def _call_in_little_memory(
