@@ -54,7 +54,8 @@ def _made(result):
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     return result
 def _call(number, *arguments):
-    return _made(_libc.syscall(number, *arguments))
+    whole = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
+    return _made(_libc.syscall(ctypes.c_long(number), *whole))
 def _number(x86_64, elsewhere):
     return x86_64 if platform.machine() == "x86_64" else elsewhere
 """
@@ -86,6 +87,9 @@ ATTEMPTS = [
     ),
     Attempt("files", "link to that file", "os.link(MARK, 'link')", NOT_THERE),
     Attempt("files", "write to the runtime", "open(RUNTIME + '/x', 'w')", READ_ONLY),
+    Attempt(
+        "files", "write to /proc", "open('/proc/self/oom_score_adj', 'w').write('0')", READ_ONLY
+    ),
     Attempt("files", "lock a shared file", "fcntl.flock(os.open(SHARED, os.O_RDONLY), 2)", CALLS),
     Attempt(
         "files",
@@ -149,6 +153,12 @@ ATTEMPTS = [
         CALLS,
     ),
     Attempt("kernel", "memory that no limit counts", "os.memfd_create('x')", CALLS),
+    Attempt(
+        "kernel",
+        "memory behind /dev/zero",
+        "mmap.mmap(os.open('/dev/zero', os.O_RDWR), 4096)",
+        NOT_THERE,
+    ),
     Attempt("kernel", "memory that outlives its process", "mmap.mmap(-1, 4096)", CALLS),
     Attempt(
         "kernel", "rings (io_uring)", "_call(425, 1, ctypes.byref((ctypes.c_uint32 * 30)()))", CALLS

@@ -5,6 +5,7 @@ Started by root, test_sandbox_as_user.py runs this file again as an ordinary use
 
 import contextlib
 import os
+import select
 import sys
 
 import numpy as np
@@ -422,7 +423,9 @@ CHANNEL = {
     "no JSON": "os.write(fd, struct.pack('<I', 4) + b'....')",
     "an answer before its own": "os.write(fd, struct.pack('<I', 9) + b'[null,[]]')",
     "two answers at once": "os.write(fd, (struct.pack('<I', 9) + b'[null,[]]') * 2)",
-    "half an answer, for ever": "os.write(fd, struct.pack('<I', 1000) + b'[')" + FOR_EVER,
+}
+NEVER_ENDING = {
+    "half an answer": "os.write(fd, struct.pack('<I', 1000) + b'[')" + FOR_EVER,
     "an answer that trickles": "os.write(fd, struct.pack('<I', 1 << 20) + b'[')"
     + FOR_EVER.replace("time.sleep(100)", "os.write(fd, b' '); time.sleep(0.01)"),
     "a payload that never comes": "os.write(fd, struct.pack('<I', 17) + b'[null,[60000000]]')"
@@ -443,16 +446,26 @@ def test_a_lie_on_the_channel_ends_the_conversation(student, hurry, what):
     assert not student.alive
 
 
-def test_a_thread_that_answers_late_ends_the_conversation(student):
+@pytest.mark.parametrize("what", NEVER_ENDING)
+def test_an_answer_that_never_ends_is_too_slow(student, hurry, what):
+    with pytest.raises(TooSlow):
+        run(student, FIND_SOCKET + NEVER_ENDING[what])
+
+
+def test_a_thread_that_answers_before_it_is_asked_ends_the_conversation(student):
+    """Even with words that would have been a good answer."""
     late = """
+hold = threading.Event()
 def late():
-    time.sleep(0.2)
-    os.write(fd, struct.pack('<I', 9) + b'[null,[]]')
+    hold.wait(0.2)
+    os.write(fd, struct.pack('<I', 22) + b'[{"outputs":[]},[0,0]]')
 threading.Thread(target=late).start()
 """
     run(student, FIND_SOCKET + late)
+    while not student._wait(select.POLLIN):
+        pass
     with pytest.raises(Gone, match="broke off"):
-        ask_on(student, 100, "time.sleep(0.01)")
+        run(student, "1")
 
 
 def test_a_process_that_does_not_listen_is_ended(student, hurry):
