@@ -21,3 +21,6 @@ c.OverwriteCells.add_missing_cells = True
 
 # For whoever goes back to stock execution: a tag that skips graded cells.
 c.Execute.skip_cells_with_tag = "no cell carries this tag"
+
+# What is yours, such as c.CourseDirectory.db_url, stands in a file that no release writes over.
+load_subconfig("local_config.py")  # noqa: F821

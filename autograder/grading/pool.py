@@ -3,7 +3,8 @@
 import contextlib
 import multiprocessing
 import os
-from collections import deque
+import time
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
@@ -14,11 +15,16 @@ import nbformat
 from autograder.grading.outcome import Outcome
 from autograder.grading.referee import Job
 from autograder.grading.worker import work
+from autograder.sandbox import limits
 from autograder.sandbox.host import NoSandbox
 
 DEATHS_AT_MOST = 2
 """So often may a submission take its worker down before a person must look at it."""
 STARTS_AT_MOST = 3
+JOB_SECONDS, WATCH_SECONDS = 5 * limits.SUBMISSION_SECONDS, 1.0
+"""On the clock; a worker that needs longer hangs, whatever the reason, and is replaced."""
+AHEAD = 2
+"""Jobs that a worker has at once: one at work, the next at its door."""
 CONTEXT = multiprocessing.get_context("spawn")
 
 
@@ -26,8 +32,33 @@ CONTEXT = multiprocessing.get_context("spawn")
 class _Worker:
     process: multiprocessing.Process
     pipe: Connection
-    job: Job | None = None
+    jobs: deque[Job] = field(default_factory=deque)
+    """The first is at work, the others wait at the door."""
+    since: float = 0.0
+    """When work on the first began."""
     ready: bool = False
+
+    def hangs(self) -> bool:
+        return bool(self.jobs) and time.monotonic() > self.since + JOB_SECONDS
+
+
+class _Jobs:
+    """Jobs are read when their turn comes; some come back."""
+
+    def __init__(self, jobs: Iterable[Job]):
+        self._rest, self._back = iter(jobs), deque()
+
+    def ready(self, at_most: int = 1) -> int:
+        """How many there are to take, as far as anybody wants to know."""
+        while len(self._back) < at_most and (job := next(self._rest, None)):
+            self._back.append(job)
+        return min(len(self._back), at_most)
+
+    def take(self) -> Job:
+        return self._back.popleft()
+
+    def give_back(self, jobs: Iterable[Job]) -> None:
+        self._back.extendleft(reversed(list(jobs)))
 
 
 @dataclass
@@ -46,47 +77,60 @@ class LocalPool:
 
         A submission that met a limit of time is graded once more, with the machine to itself.
         """
-        waiting, slow = deque(jobs), []
-        alone = len(waiting) == 1
-        yield from self._grade(waiting, self.workers, slow if not alone else None)
-        for job in slow:
-            yield from self._grade(deque([job]), 1, None)
+        slow: list[tuple[Job, Outcome]] = []
+        number = 0
+        for job, outcome in self._grade(_Jobs(jobs), self.workers):
+            number += 1
+            if outcome.too_slow:
+                slow.append((job, outcome))
+            else:
+                yield outcome
+        for job, outcome in slow:
+            if number == 1:  # it had the machine to itself
+                yield outcome
+            else:
+                yield from (again for _, again in self._grade(_Jobs([job]), 1))
 
-    def _grade(
-        self, waiting: deque[Job], workers: int, slow: list[Job] | None
-    ) -> Iterator[Outcome]:
-        deaths: dict[str, int] = {}
-        while waiting or any(worker.job for worker in self._team):
-            self._fill_up(min(workers, len(waiting) + sum(bool(w.job) for w in self._team)))
-            for worker in self._team:
-                if worker.ready and worker.job is None and waiting:
-                    worker.job = waiting.popleft()
-                    worker.pipe.send(worker.job)
-            ready = wait([worker.pipe for worker in self._team])
+    def _grade(self, jobs: _Jobs, workers: int) -> Iterator[tuple[Job, Outcome]]:
+        deaths: Counter[str] = Counter()
+        while jobs.ready() or any(worker.jobs for worker in self._team):
+            at_work = sum(bool(worker.jobs) for worker in self._team)
+            self._fill_up(min(workers, at_work + jobs.ready(workers)))
+            self._hand_out(jobs, workers)
+            for worker in filter(_Worker.hangs, self._team):
+                worker.process.kill()
+            ready = wait([worker.pipe for worker in self._team], WATCH_SECONDS)
             for worker in [worker for worker in self._team if worker.pipe in ready]:
-                job = worker.job
                 try:
                     kind, answer = worker.pipe.recv()
                 except (EOFError, OSError):
                     self._dismiss(worker)
-                    whose = job.student if job else ""
-                    deaths[whose] = deaths.get(whose, 0) + 1
-                    if job is None and deaths[whose] > STARTS_AT_MOST:
+                    suspect = worker.jobs[0] if worker.jobs else None
+                    whose = suspect.student if suspect else ""
+                    deaths[whose] += 1
+                    if not suspect and deaths[whose] > STARTS_AT_MOST:
                         raise NoSandbox("workers die before they have begun") from None
-                    if job and deaths[whose] < DEATHS_AT_MOST:
-                        waiting.appendleft(job)
-                    elif job:
-                        yield job.failed(self._released(), "the grader died of it twice")
+                    if suspect and deaths[whose] == DEATHS_AT_MOST:
+                        words = "the grader died of it twice"
+                        yield suspect, suspect.failed(self._released(), words)
+                        worker.jobs.popleft()
+                    jobs.give_back(worker.jobs)
                     continue
                 if kind == "no sandbox":
                     raise NoSandbox(answer)
                 worker.ready = True
                 if kind == "outcome":
-                    worker.job = None
-                    if answer.too_slow and slow is not None:
-                        slow.append(job)
-                    else:
-                        yield answer
+                    job, worker.since = worker.jobs.popleft(), time.monotonic()
+                    self._hand_out(jobs, workers)  # it works on while we record
+                    yield job, answer
+
+    def _hand_out(self, jobs: _Jobs, workers: int) -> None:
+        for worker in self._team[:workers]:
+            while worker.ready and len(worker.jobs) < AHEAD and jobs.ready():
+                if not worker.jobs:
+                    worker.since = time.monotonic()
+                worker.jobs.append(jobs.take())
+                worker.pipe.send(worker.jobs[-1])
 
     def _fill_up(self, number: int) -> None:
         while len(self._team) < number:

@@ -87,14 +87,14 @@ def grade_class(
         key_of = _keys(package.digest(data), secret_seed(course, stem))
         students = submissions.students_with(course, stem, only)
         report.handed_in = len(students)
-        jobs = list(desk.jobs(students, key_of, again))
-        listener.begin(len(jobs))
+        todo = students if again else desk.changed(students, key_of)
+        listener.begin(len(todo))
         for name, reason in submissions.left_out(course, stem, only):
             report.problems.append((name, reason))
             listener.left_out(name, reason)
-        if jobs:
+        if todo:
             pool = stack.enter_context(make_pool(folder, data))
-            for outcome in pool.grade(jobs):
+            for outcome in pool.grade(desk.jobs(todo, key_of)):
                 listener.done(outcome, desk.take(outcome))
     report.seconds = time.perf_counter() - started
     return report
@@ -124,15 +124,18 @@ class _Desk:
         for outcome in self.journal.unrecorded(self.stem):
             self._settle(outcome)
 
-    def jobs(self, students: list[str], key_of: Callable, again: bool) -> Iterator[Job]:
-        """The submissions that are not in the journal as they now stand."""
+    def changed(self, students: list[str], key_of: Callable) -> list[str]:
+        """Those whose submission is not in the journal as it now stands."""
+        keys = ((s, key_of(submissions.read(self.course, self.stem, s))[0]) for s in students)
+        found = [s for s, key in keys if not self.journal.find(s, self.stem, key)]
+        self.report.unchanged = len(students) - len(found)
+        return found
+
+    def jobs(self, students: list[str], key_of: Callable) -> Iterator[Job]:
+        """Read one by one as workers ask for them: a class need not fit into memory."""
         for student in students:
             handed = submissions.read(self.course, self.stem, student)
-            key, seed = key_of(handed)
-            if not again and self.journal.find(student, self.stem, key):
-                self.report.unchanged += 1
-            else:
-                yield Job(student, self.stem, key, seed, handed.files)
+            yield Job(student, self.stem, *key_of(handed), handed.files)
 
     def take(self, outcome: Outcome) -> list[str]:
         self.journal.store(outcome)
@@ -149,7 +152,7 @@ class _Desk:
             problems.append("no marks: a person must look")
         started = time.perf_counter()
         previous = self.journal.last_recorded(outcome.student, self.stem)
-        handed_in = submissions.read(self.course, self.stem, outcome.student).handed_in
+        handed_in = submissions.handed_in(self.course, self.stem, outcome.student)
         try:
             self.recorder.record(outcome, previous, handed_in)
             self._write_out(outcome, handed_in)

@@ -21,7 +21,6 @@ class Submission:
 
     student: str
     files: dict[str, bytes]
-    handed_in: datetime | None
 
     @property
     def content(self) -> bytes:
@@ -68,7 +67,17 @@ def read(course: Path, stem: str, student: str) -> Submission:
             continue
         room -= size
         files[path.name] = path.read_bytes()
-    return Submission(student, files, _handed_in(files.pop("timestamp.txt", b"")))
+    files.pop("timestamp.txt", None)
+    return Submission(student, files)
+
+
+def handed_in(course: Path, stem: str, student: str) -> datetime | None:
+    """When, as nbgrader's timestamp.txt says; None where it says nothing that can be read."""
+    path = course / "submitted" / student / stem / "timestamp.txt"
+    try:
+        return _time(path.read_bytes()) if path.is_file() and not path.is_symlink() else None
+    except OSError:
+        return None
 
 
 def _regular_files(folder: Path) -> Iterator[Path]:
@@ -80,7 +89,7 @@ def _regular_files(folder: Path) -> Iterator[Path]:
                 yield Path(entry.path)
 
 
-def _handed_in(text: bytes) -> datetime | None:
+def _time(text: bytes) -> datetime | None:
     from nbgrader.utils import parse_utc
 
     if not text.strip() or len(text) > A_TIME:

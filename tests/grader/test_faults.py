@@ -1,0 +1,162 @@
+"""Processes die at every level, and nobody loses a mark by it."""
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from nbformat.v4 import new_code_cell
+
+from autograder.exercises import ROOT, load_assignment
+from autograder.grading import package
+from autograder.grading import pool as pool_module
+from autograder.grading.demo import Class
+from autograder.grading.pool import LocalPool
+from autograder.grading.referee import Grader, Job
+from autograder.release import make_release
+from autograder.sandbox import limits
+from autograder.sandbox.host import Sandbox
+
+pytestmark = pytest.mark.whole
+
+STEM = "03_softmax"
+ASSIGNMENT = load_assignment(ROOT / "solutions" / STEM)
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    course = tmp_path_factory.mktemp("course")
+    make_release(ASSIGNMENT, course)
+    return course
+
+
+@pytest.fixture(scope="module")
+def unpacked(course, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("package")
+    for parent in (folder, *folder.parents[:2]):
+        parent.chmod(0o755)
+    package.unpack(package.pack(course, STEM), folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def grader(unpacked):
+    with Sandbox(unpacked / "course_lib") as sandbox:
+        yield Grader(unpacked, STEM, sandbox)
+
+
+@pytest.fixture(scope="module")
+def maker(course):
+    return Class(ASSIGNMENT, course)
+
+
+def job(member) -> Job:
+    return Job(member.name, STEM, "key", 1, member.files)
+
+
+def marks(outcome) -> dict[str, float]:
+    return {mark.cell: mark.points for mark in outcome.marks if mark.points is not None}
+
+
+def as_due(outcome, member) -> bool:
+    got = marks(outcome)
+    return {cell: got[cell] for cell in member.points} == pytest.approx(member.points)
+
+
+def with_cell(member, source: str, at: int):
+    notebook = json.loads(next(iter(member.files.values())))
+    notebook["cells"].insert(at, dict(new_code_cell(source)))
+    member.files[f"{STEM}.ipynb"] = json.dumps(notebook).encode()
+    return member
+
+
+DEATHS = {
+    "os._exit": "import os; os._exit(3)",
+    "a segfault": "import ctypes; ctypes.string_at(0)",
+    "a signal": "import os, signal; os.kill(os.getpid(), signal.SIGABRT); os.abort()",
+    "the stack": "import sys; sys.setrecursionlimit(10**9)\ndef f(n): return f(n + 1)\nf(0)",
+    "memory": "x = []\nwhile True: x.append(bytearray(2**26))",
+}
+
+
+@pytest.mark.parametrize("source", DEATHS.values(), ids=DEATHS)
+def test_a_cell_that_ends_the_process_costs_nothing_else(grader, maker, source):
+    member = with_cell(maker.model("ada"), source, at=4)
+    outcome = grader.grade(job(member))
+    assert as_due(outcome, member), outcome.incidents
+
+
+def test_a_function_that_ends_the_process_costs_its_own_marks(grader, maker):
+    member = maker.model("bo")
+    notebook = json.loads(member.files[f"{STEM}.ipynb"])
+    cell = next(cell for cell in notebook["cells"] if cell["id"] == "softmax")
+    cell["source"] = "def softmax(x, axis=-1):\n    import os; os._exit(0)"
+    member.files[f"{STEM}.ipynb"] = json.dumps(notebook).encode()
+    outcome = grader.grade(job(member))
+    expected = member.points | {"softmax-check": 0.0}
+    assert {cell: marks(outcome)[cell] for cell in expected} == pytest.approx(expected)
+    assert any("ended the Python process" in incident for incident in outcome.incidents)
+
+
+def test_a_loop_without_end_is_stopped_and_the_rest_is_judged(grader, maker, monkeypatch):
+    monkeypatch.setattr(limits, "CELL_SECONDS", 1)
+    member = with_cell(maker.model("cem"), "while True: pass", at=4)
+    outcome = grader.grade(job(member))
+    assert as_due(outcome, member)
+    assert outcome.too_slow
+
+
+def test_a_worker_that_is_killed_at_work_is_replaced(unpacked, maker, monkeypatch):
+    members = [maker.model(f"student_{k}") for k in range(6)]
+    found, killed = {}, []
+    wait = pool_module.wait
+
+    def kill_one_at_work(pipes):
+        if busy := [worker for worker in pool._team if worker.jobs and not killed]:
+            killed.append(busy[0].process.pid)
+            os.kill(killed[0], signal.SIGKILL)
+        return wait(pipes)
+
+    monkeypatch.setattr(pool_module, "wait", kill_one_at_work)
+    with LocalPool(unpacked, STEM, 2) as pool:
+        for outcome in pool.grade(map(job, members)):
+            assert outcome.student not in found
+            found[outcome.student] = outcome
+    assert killed
+    assert set(found) == {member.name for member in members}
+    assert all(as_due(found[member.name], member) for member in members)
+
+
+def test_a_warm_parent_that_is_killed_is_replaced(unpacked, maker):
+    members = [maker.model(f"student_{k}") for k in range(4)]
+    found = {}
+    with LocalPool(unpacked, STEM, 1) as pool:
+        for outcome in pool.grade(map(job, members)):
+            found[outcome.student] = outcome
+            if len(found) == 1:
+                _kill_below(pool._team[0].process.pid)
+    assert all(as_due(found[member.name], member) for member in members)
+
+
+def test_a_submission_that_takes_its_worker_down_twice_is_left_to_a_person(unpacked, maker):
+    deadly, honest = maker.model("student_1"), maker.model("student_2")
+    jobs = [_Deadly(**vars(job(deadly))), job(honest)]
+    with LocalPool(unpacked, STEM, 1) as pool:
+        found = {outcome.student: outcome for outcome in pool.grade(jobs)}
+    assert {mark.state for mark in found["student_1"].marks} == {"not gradable"}
+    assert "twice" in found["student_1"].incidents[0]
+    assert as_due(found["student_2"], honest)
+
+
+class _Deadly(Job):
+    """Ends the process of whoever unpacks it, as a fault of ours might."""
+
+    def __reduce__(self):
+        return os._exit, (1,)
+
+
+def _kill_below(pid: int) -> None:
+    """Everything that this process has started."""
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        os.kill(int(child), signal.SIGKILL)
