@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.checking.run import Held, Returned
+from course_lib.checking.run import Held, Lent, Returned
 
 HEADER_AT_MOST = 4 << 20
 PAYLOAD_AT_MOST = 64 << 20
@@ -53,6 +53,8 @@ def encode(value: Any, buffers: list[Any], depth: int = 0) -> Any:
         return {"int": str(value)}
     if isinstance(value, float):
         return {"float": value.hex()}
+    if isinstance(value, Lent):
+        return {"lent": value.number}
     if isinstance(value, Held):
         return {"held": [value.what, value.kind]}
     if isinstance(value, (list, tuple)):
@@ -103,6 +105,8 @@ def decode(
             return int(content)
         if kind == "float":
             return float.fromhex(content)
+        if kind == "lent" and type(content) is int:
+            return Lent(content)
         if kind == "held":
             return _decode_held(*content)
         if kind in ("list", "tuple") and type(content) is list:

@@ -22,7 +22,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from autograder.sandbox import codec, limits
 from course_lib.checking.answers import Cells, NoAnswer
 from course_lib.checking.perform import Reply, perform
-from course_lib.checking.run import Held, Run
+from course_lib.checking.run import Held, Lent, Run
 from course_lib.checking.withheld import withheld
 
 WARM_UP = (
@@ -151,7 +151,7 @@ def serve(connection: Any, shell: Shell) -> None:
                 case {"answer": name, "withholds": names, "above": above}:
                     answer, out = _prepare(cells, above, built, name, names), []
                 case {"call": name}:
-                    answer, out = _call(built, request, buffers)
+                    answer, out = _call(built, request, buffers, connection)
             signal.signal(signal.SIGINT, signal.SIG_IGN)
         codec.send(connection, answer, out)
 
@@ -233,9 +233,10 @@ def _prepare(
 
 
 def _call(
-    built: dict[str, Any], request: dict[str, Any], buffers: list[bytes]
+    built: dict[str, Any], request: dict[str, Any], buffers: list[bytes], connection: Any
 ) -> tuple[Any, list[bytes]]:
     args, kwargs = codec.decode(request["args"], buffers), codec.decode(request["kwargs"], buffers)
+    args, kwargs = _borrowed(args, connection), _borrowed(kwargs, connection)
     names, at_most = tuple(request["withholds"]), request["at_most"]
     cotangent = codec.decode(request["cotangent"], buffers)
     try:
@@ -256,6 +257,28 @@ def _call(
         return answer | {"value": codec.encode(_kept(reply.value, built), out)}, out
     except codec.Unacceptable as reason:
         return answer | {"failure": f"it returned something too large: {reason}", "value": None}, []
+
+
+def _borrowed(value: Any, connection: Any) -> Any:
+    """Where a function is lent, one that asks the referee."""
+    match value:
+        case Lent(number):
+            return lambda *args, **kwargs: _ask(connection, number, args, kwargs)
+        case tuple() | list():
+            return type(value)(_borrowed(item, connection) for item in value)
+        case dict():
+            return {key: _borrowed(item, connection) for key, item in value.items()}
+    return value
+
+
+def _ask(connection: Any, number: int, args: tuple, kwargs: dict[str, Any]) -> Any:
+    out: list[bytes] = []
+    question = {"ask": number, "args": codec.encode(args, out), "kwargs": codec.encode(kwargs, out)}
+    codec.send(connection, question, out)
+    answer, buffers = codec.receive(connection)
+    if "error" in answer:
+        raise TypeError(answer["error"])
+    return codec.decode(answer["value"], buffers)
 
 
 def _find(built: dict[str, Any], name: str) -> Any:

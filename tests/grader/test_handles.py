@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import course_lib
-from autograder.sandbox.host import Sandbox
+from autograder.sandbox.host import Gone, Sandbox
 from course_lib.checking.call import Call
 from course_lib.checking.expect import Failure
 from course_lib.checking.run import Run
@@ -88,3 +88,49 @@ def test_what_is_kept_dies_with_its_process(student, sandbox):
         another.begin(1)
         with pytest.raises(Failure, match="it is gone"):
             ask(another, times.function)(X)
+
+
+SCORING = """
+library = "numpy"
+import numpy as np
+
+def table(score, Q, K):
+    return np.array([[score(q, k) for k in K] for q in Q])
+
+def greedy(score, x):
+    while True:
+        score(x, x)
+
+def rude(score, x):
+    return score(x, "a")
+"""
+
+
+def product(q, k):
+    return np.float64(np.asarray(q) @ np.asarray(k))
+
+
+@pytest.fixture
+def borrower(sandbox):
+    with sandbox.student() as student:
+        student.begin(1)
+        student.run_cell("scoring", SCORING)
+        for name in ("table", "greedy", "rude"):
+            student.prepare(name, (), ["scoring"])
+        yield student
+
+
+def test_a_lent_function_stays_with_the_referee(borrower):
+    got = ask(borrower, "table", NUMPY)(product, X, X)
+    np.testing.assert_allclose(got, X @ X.T)
+
+
+def test_a_lent_function_survives_rude_questions(borrower):
+    with pytest.raises(Failure, match="it raised TypeError: the function that was handed to yours"):
+        ask(borrower, "rude", NUMPY)(product, X[0])
+    assert borrower.alive
+
+
+def test_nobody_borrows_for_ever(borrower):
+    with pytest.raises(Gone):
+        ask(borrower, "greedy", NUMPY)(product, X[0])

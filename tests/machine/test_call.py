@@ -404,3 +404,23 @@ def test_an_object_of_the_students_class_keeps_its_state():
     assert counter.method("add")(X) == pytest.approx(1 + 2 * X.sum())
     with pytest.raises(Failure, match="AttributeError"):
         counter.method("take")(X)
+
+
+@pytest.mark.parametrize("run", [NUMPY, TORCH, Run("numpy", "float32")], ids=str)
+def test_a_test_may_hand_a_function_over(run):
+    """The test's function lives in NumPy, the student's in the library of the run."""
+    seen = []
+
+    def score(q, k):
+        seen.append((type(q).__module__, q.dtype))
+        return np.float64(q @ k) / 3
+
+    def student(score, Q, K):
+        xp = torch if run.library == "torch" else np
+        table = [[score(q, k) for k in K] for q in Q]
+        assert all(isinstance(x, torch.Tensor) == (xp is torch) for row in table for x in row)
+        return xp.stack([xp.stack(list(row)) for row in table])
+
+    got = Call(student, run)(score, X, X)
+    np.testing.assert_allclose(got, X @ X.T / 3, rtol=1e-6)
+    assert seen[0][1] == np.float64
