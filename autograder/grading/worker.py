@@ -6,12 +6,17 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from autograder.grading.referee import Grader, Job
+from autograder.sandbox import limits
 from autograder.sandbox.host import NoSandbox, Sandbox
+
+MEMORY = 4 << 30
+"""What a worker may need beyond its programs: a strange answer must not fill the machine."""
 
 
 def work(pipe: Connection, package: Path, stem: str, tier: str) -> None:
     """Say that we are ready, or why not; then answer each job with its outcome."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever gave us the jobs
+    limits.bound_memory(MEMORY)
     with contextlib.ExitStack() as stack:
         try:
             grader = Grader(
