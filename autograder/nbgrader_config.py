@@ -24,3 +24,7 @@ c.Execute.skip_cells_with_tag = "no cell carries this tag"
 
 # What is yours, such as c.CourseDirectory.db_url, stands in a file that no release writes over.
 load_subconfig("local_config.py")  # noqa: F821
+
+# Feedback and formgrader show what a student wrote; nothing in it may act.
+c.HTMLExporter.filters = {"markdown2html": "autograder.grading.pages.markdown_to_html"}
+c.HTMLExporter.sanitize_html = True
