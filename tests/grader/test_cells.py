@@ -86,6 +86,12 @@ def test_an_error_is_kept_with_the_line(student):
     assert "----> 2 a / 0" in "\n".join(error["traceback"])
 
 
+def test_an_error_with_too_many_words_is_still_shown(student):
+    (error,) = run(student, "raise ValueError('x' * 5_000_000)")["outputs"]
+    assert error["ename"] == "ValueError"
+    assert len(str(error)) < 100_000
+
+
 def test_an_error_without_words_costs_its_cell_alone(student):
     source = "class Bad(Exception):\n    def __str__(self): raise ValueError('no')\nraise Bad"
     assert run(student, source)["error"]

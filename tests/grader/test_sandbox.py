@@ -142,6 +142,12 @@ print(*[os.readlink(link) for link in links if os.path.exists(link) or os.path.i
     assert only.startswith("socket:")
 
 
+def test_a_signal_to_its_group_reaches_only_itself(student):
+    """Groups cross the border of a pid namespace."""
+    assert os.getpgid(student._pid) not in {os.getpgrp(), os.getpgid(os.getppid())}
+    assert all(os.getpgid(pid) == student._pid for pid in student.processes())
+
+
 def test_only_scratch_can_be_written_and_the_next_finds_it_empty(sandbox):
     write = "import os; open('left', 'w').write('for the next'); os.makedirs('a/b')\n"
     write += "os.mkdir('closed', mode=0); print(os.getcwd())"
@@ -474,6 +480,21 @@ def test_a_process_that_does_not_listen_is_ended(student, hurry):
     with pytest.raises(Gone):
         call(student, np.ones(2_000_000))
     assert not student.alive
+
+
+def test_an_answer_to_half_a_question_ends_the_conversation(student):
+    hasty = """
+from autograder.sandbox import codec
+def receive(connection):
+    connection.recv(1)
+    answer = {"value": None, "failure": "", "over_memory": False, "changed": [], "printed": 0}
+    os.write(fd, codec.pack(answer))
+    time.sleep(100)
+codec.receive = receive
+"""
+    run(student, CALL + FIND_SOCKET + hasty)
+    with pytest.raises(Gone, match="broke off"):
+        call(student, np.ones(2_000_000))
 
 
 ANSWERS = {
