@@ -49,15 +49,24 @@ class Case:
         )
 
 
-PROPERTIES: dict[str, tuple[str, str]] = {}
-"""For each function without a judge on generated shapes: what judges it, and the test."""
+EXAMPLES = 200
+"""Generated inputs for each public function."""
+
+PROPERTIES: dict[str, tuple[str, Callable]] = {}
+"""For each function that is no case: what judges it, and the test."""
+
+
+def generated(*strategies: st.SearchStrategy) -> Callable:
+    """Give a test that many drawn inputs, the same in every run."""
+    options = {"deadline": None, "derandomize": True, "database": None}
+    return lambda test: settings(max_examples=EXAMPLES, **options)(given(*strategies)(test))
 
 
 def judges(*names: str, by: str) -> Callable:
     """Say which functions a test of a property judges."""
 
     def register(test: Callable) -> Callable:
-        PROPERTIES.update(dict.fromkeys(names, (by, test.__name__)))
+        PROPERTIES.update(dict.fromkeys(names, (by, test)))
         return test
 
     return register
@@ -89,7 +98,7 @@ class Numbers:
         return self.rng.permutation(n).tolist()
 
 
-def worst_errors(case: Case, examples: int = 200) -> dict[str, float]:
+def worst_errors(case: Case, examples: int = EXAMPLES) -> dict[str, float]:
     """Compare function and judge on generated inputs; return the largest error by dtype."""
     worst = dict.fromkeys(TOLERANCE, 0.0)
 
@@ -116,11 +125,11 @@ def half_precision_errors(case: Case, examples: int = 60) -> dict[str, tuple[flo
     return worst
 
 
-def one_example(case: Case) -> dict:
-    """Return arguments of middle size, as torch tensors."""
+def one_example(case: Case, choice: int = 0) -> dict:
+    """Return arguments of middle size, as torch tensors, with one choice of the options."""
     words = [re.split("[>:]", word)[0] for word in case.sizes.split()]
     sizes = {word: (2,) if word == "batch" else 4 for word in words}
-    options = {name: choices[0] for name, choices in case.options.items()}
+    options = {name: some[min(choice, len(some) - 1)] for name, some in case.options.items()}
     return _arguments(case, {"sizes": sizes, "options": options, "seed": 0}, "torch", "float64")
 
 

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 
@@ -261,6 +262,11 @@ def _sum_of_logs_mask(scores, attn_mask):
     )
 
 
+def _dropout_by_torch(weights, p, seed):
+    kept = torch.from_numpy(np.asarray(np.random.default_rng(seed).random(weights.shape) >= p))
+    return torch.ops.aten.native_dropout_backward(weights, kept, 1 / (1 - p))
+
+
 def _scores_and_mask(s, r):
     shape = (*s.batch, s.n_q, s.n_k)
     mask = r.bools(s.n_q, s.n_k) if s.seed_bit else r(*s.batch, 1, s.n_k)
@@ -314,6 +320,14 @@ MASKS = [
         lambda additive: ~additive.isneginf(),
         "torch.isneginf",
         differentiable=False,
+    ),
+    Case(
+        "dropout",
+        "batch n_q n_k",
+        lambda s, r: {"weights": r(*s.batch, s.n_q, s.n_k)},
+        _dropout_by_torch,
+        "torch native_dropout, same draws",
+        {"p": (0.0, 0.25, 0.5), "seed": (0, 7)},
     ),
     Case(
         "mask_scores",

@@ -1,5 +1,6 @@
 """Judges of gradients and of attention without the table: torch's own attention and autograd."""
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 
@@ -38,7 +39,32 @@ def _linear_vjp(X, W, cotangent):
     return _vjp(lambda X, W, b: F.linear(X, W.T, b), (X, W, bias), cotangent)
 
 
+def _squares(x):
+    """For a square the central difference is exact, whatever the step."""
+    return (x * x).sum()
+
+
 GRADIENTS = [
+    Case(
+        "central_difference",
+        "batch n",
+        lambda s, r: {
+            "f": lambda x: x * x,
+            "x": r(*s.batch, s.n),
+            "direction": r(*s.batch, s.n),
+        },
+        lambda f, x, direction, step: torch.func.vjp(f, x)[1](direction)[0],
+        "torch.func.vjp of squares",
+        {"step": (0.5, 1.0)},
+    ),
+    Case(
+        "numerical_gradient",
+        "batch n",
+        lambda s, r: {"f": _squares, "x": r(*s.batch, s.n)},
+        lambda f, x, step: torch.func.grad(f)(x),
+        "torch.func.grad of a square",
+        {"step": (0.5, 1.0)},
+    ),
     Case(
         "attention_vjp",
         "batch groups>0 sharing>0 n_q n_k d_k>0 d_v",
@@ -198,7 +224,22 @@ def _random_feature_by_table(query, key, value, directions):
     return kernel @ value / kernel.sum(-1, keepdim=True)
 
 
+def _normal_by_generator(count, d, seed, like):
+    draws = np.random.Generator(np.random.PCG64(seed)).normal(0.0, 1.0, size=(count, d))
+    return torch.from_numpy(draws).to(like.dtype)
+
+
 LINEAR = [
+    Case(
+        "random_directions",
+        "count d",
+        lambda s, r: {"count": s.count, "d": s.d},
+        _normal_by_generator,
+        "numpy Generator.normal",
+        {"seed": (0, 1, 2**31)},
+        differentiable=False,
+        takes_like=True,
+    ),
     Case(
         "elu_plus_one",
         "batch n d",

@@ -127,7 +127,24 @@ def _quotient(at, values_at, points, values, bandwidth, log_density):
     return (kernel @ values / kernel.sum(-1) - values_at) / (bandwidth**2 / 2)
 
 
+def _heat_by_waves(n, bandwidth, like):
+    """Sum over waves instead of images: both sides of Poisson's formula."""
+    angle = 2 * math.pi / n * (torch.arange(n).unsqueeze(1) - torch.arange(n)).double()
+    waves = [math.exp(-((k * bandwidth) ** 2) / 2) * torch.cos(k * angle) for k in range(1, 60)]
+    return F.normalize(1 + 2 * sum(waves), p=1, dim=-1).to(like.dtype)
+
+
 KERNELS = [
+    Case(
+        "heat_kernel_on_circle",
+        "n>0",
+        lambda s, r: {"n": s.n},
+        _heat_by_waves,
+        "sum over waves",
+        {"bandwidth": (0.3, 1.0, 2.5)},
+        differentiable=False,
+        takes_like=True,
+    ),
     Case(
         "exponential_kernel",
         "batch n m d",

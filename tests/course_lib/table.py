@@ -21,7 +21,7 @@ def rows() -> list[tuple[str, ...]]:
         errors += ["{:.0e} ({:.0e})".format(*halves[dtype]) for dtype in ("bfloat16", "float16")]
         found.append((case.name, equation(case.name), case.by, *errors))
     for name, (judge, test) in PROPERTIES.items():
-        found.append((name, equation(name), f"{judge}: {test}", "-", "-", "-", "-"))
+        found.append((name, equation(name), f"{judge}: {test.__name__}", "-", "-", "-", "-"))
     return sorted(found, key=lambda row: (tuple(map(int, re.findall(r"\d+", row[1]))), row[0]))
 
 

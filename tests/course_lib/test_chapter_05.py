@@ -2,8 +2,9 @@
 
 import numpy as np
 import torch
+from hypothesis import strategies as st
 
-from tests.course_lib.cases import judges, normal
+from tests.course_lib.cases import generated, judges, normal
 from tests.course_lib.checked import course_lib as lib
 from tests.course_lib.comparing import assert_close
 
@@ -54,7 +55,6 @@ def test_padding_changes_nothing():
     assert_close(padded[1], lib.scaled_dot_product_attention(*[X[1]] * 3))
 
 
-@judges("dropout", by="mean and deviation")
 def test_dropout_keeps_the_mean_and_spreads_the_sum():
     r"""C091, C092: $E[\tilde A] = A$; row sums have deviation $\sqrt{p/(1-p) \sum a^2}$."""
     A, p = lib.softmax(normal(4, 6)), 0.25
@@ -85,3 +85,23 @@ def test_dropout_with_a_seed_is_the_same_everywhere():
     for p in (0.0, 0.5, 1.0):
         assert lib.dropout(A.astype(np.float16), p, seed=3).dtype == np.float16
     assert_close(lib.dropout(A, 0.0), A)
+
+
+@judges("all_of", by="torch.all")
+@generated(
+    st.lists(st.sampled_from([(), (1,), (5,), (3, 1), (3, 5), (2, 1, 1), (2, 3, 5)]), max_size=4),
+    st.lists(st.booleans(), min_size=4, max_size=4),
+    st.integers(0, 2**32 - 1),
+)
+def test_all_masks_are_their_conjunction(shapes, absent, seed):
+    """Whatever shapes broadcast; None allows everything; no mask at all is None."""
+    rng = np.random.default_rng(seed)
+    masks = [np.asarray(rng.random(shape) < 0.7) for shape in shapes]
+    chosen = [None if gone else mask for mask, gone in zip(masks, absent, strict=False)]
+    present = [torch.from_numpy(mask) for mask in chosen if mask is not None]
+    found = lib.all_of(*chosen)
+    assert (found is None) == (not present)
+    if present:
+        expected = torch.stack(torch.broadcast_tensors(*present)).all(0)
+        assert isinstance(found, np.ndarray | np.bool_) and np.array_equal(found, expected)
+        assert torch.equal(lib.all_of(*present), expected)

@@ -1,31 +1,42 @@
 """Chapter 8, complexity: what has a closed form. C-numbers are claims."""
 
+import math
 from fractions import Fraction
 
 import pytest
 import torch
-from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from tests.course_lib.cases import judges
+from tests.course_lib.cases import generated, judges
 from tests.course_lib.checked import course_lib as lib
 
 
 def _count(*products):
     """Let torch count explicit products on meta tensors."""
+    return _counted(lambda: [_empty(*left) @ _empty(*right) for left, right in products])
+
+
+def _empty(*shape):
+    return torch.empty(shape, device="meta", requires_grad=True)
+
+
+def _counted(work):
     with FlopCounterMode(display=False) as counter:
-        for left, right in products:
-            torch.matmul(torch.empty(left, device="meta"), torch.empty(right, device="meta"))
+        work()
     return counter.get_total_flops()
+
+
+def _numbers(module):
+    return sum(p.numel() for p in module.parameters())
 
 
 SIZES = st.integers(1, 7)
 
 
 @judges("layer_flops", by="FlopCounterMode")
-@settings(max_examples=200, deadline=None, derandomize=True, database=None)
-@given(SIZES, SIZES, SIZES, SIZES, st.sampled_from((2, 3)))
+@generated(SIZES, SIZES, SIZES, SIZES, st.sampled_from((2, 3)))
 def test_layer_counts_agree_with_torchs_counter(n, heads, d_head, d_ff, ffn_matrices):
     """C106 to C109: FlopCounterMode on the explicit products of one layer."""
     d = heads * d_head
@@ -40,6 +51,25 @@ def test_layer_counts_agree_with_torchs_counter(n, heads, d_head, d_ff, ffn_matr
     assert without.projections == _count(*[((n, d), (d, d))] * 3)
 
 
+@pytest.mark.parametrize(
+    ("n", "n_source", "heads", "d_head", "d_ff"),
+    [(5, 7, 3, 2, 11), (1, 1, 1, 1, 1), (7, 2, 1, 5, 3), (2, 5, 4, 1, 7), (64, 32, 2, 16, 128)],
+)
+def test_torchs_own_layers_cost_what_is_counted(n, n_source, heads, d_head, d_ff):
+    """An encoder and a decoder layer of torch, forward, and forward with backward."""
+    d, options = heads * d_head, {"batch_first": True, "dropout": 0.0, "device": "meta"}
+    encoder = nn.TransformerEncoderLayer(d, heads, d_ff, **options)
+    decoder = nn.TransformerDecoderLayer(d, heads, d_ff, **options)
+    X, source = _empty(1, n, d), _empty(1, n_source, d)
+    one, other = lib.layer_flops(n, d, heads, d_ff), lib.decoder_layer_flops(n, n_source, d, d_ff)
+    assert _counted(lambda: encoder(X)) == one.total
+    assert _counted(lambda: decoder(X, source)) == other.total
+    assert _counted(lambda: encoder(X).sum().backward()) == lib.training_flops(one.total)
+    assert _counted(lambda: decoder(X, source).sum().backward()) == 3 * other.total
+    weights = lib.encoder_from_torch(encoder)
+    assert _counted(lambda: lib.encoder_block(X, weights, heads)) == one.total
+
+
 @judges(
     "decode_flops",
     "decoder_layer_flops",
@@ -47,8 +77,7 @@ def test_layer_counts_agree_with_torchs_counter(n, heads, d_head, d_ff, ffn_matr
     "matmul_flops",
     by="FlopCounterMode",
 )
-@settings(max_examples=200, deadline=None, derandomize=True, database=None)
-@given(SIZES, SIZES, SIZES, SIZES)
+@generated(SIZES, SIZES, SIZES, SIZES)
 def test_decoder_and_linear_counts_agree_with_torchs_counter(n, n_source, d, d_ff):
     """C111, C162, C128."""
     found = lib.decoder_layer_flops(n, n_source, d, d_ff)
@@ -63,23 +92,27 @@ def test_decoder_and_linear_counts_agree_with_torchs_counter(n, n_source, d, d_f
     assert lib.decode_flops(n, d) == _count(((1, d), (d, n)), ((1, n), (n, d)))
 
 
-@judges("attention_flops", by="True entries counted")
-@settings(max_examples=200, deadline=None, derandomize=True, database=None)
-@given(SIZES, SIZES, SIZES, SIZES, SIZES)
-def test_causal_counts_are_counts_of_visible_pairs(n_q, n_k, d_k, d_v, heads):
-    r"""$N = \sum_i \min(i, n_k)$: count the True entries of the mask."""
-    visible = int(lib.causal_from_start(n_q, n_k).sum())
-    expected = (2 * heads * visible * d_k, 2 * heads * visible * d_v)
-    assert lib.attention_flops(n_q, n_k, d_k, d_v, heads, is_causal=True) == expected
+@judges("attention_flops", by="FlopCounterMode")
+@generated(SIZES, SIZES, SIZES, SIZES, SIZES)
+def test_attention_counts_all_pairs_or_the_visible_ones(n_q, n_k, d_k, d_v, heads):
+    r"""$N = n_q n_k$, or $N = \sum_i \min(i, n_k)$: query by query, with the keys it sees."""
+    scores = _count(((heads, n_q, d_k), (heads, d_k, n_k)))
+    values = _count(((heads, n_q, n_k), (heads, n_k, d_v)))
+    assert lib.attention_flops(n_q, n_k, d_k, d_v, heads) == (scores, values)
+    seen = [min(i + 1, n_k) for i in range(n_q)]
+    scores = _count(*[((heads, 1, d_k), (heads, d_k, m)) for m in seen])
+    values = _count(*[((heads, 1, m), (heads, m, d_v)) for m in seen])
+    found = lib.attention_flops(n_q, n_k, d_k, d_v, heads, is_causal=True)
+    assert found == (scores, values)
 
 
 @judges("training_flops", by="FlopCounterMode")
-def test_training_costs_three_forward_passes():
+@generated(SIZES, SIZES, SIZES)
+def test_training_costs_three_forward_passes(rows, inner, columns):
     """C112: the counter on a product, forward and backward, with the gradient at the input."""
-    X, W = torch.ones(5, 3, requires_grad=True), torch.ones(3, 7, requires_grad=True)
-    with FlopCounterMode(display=False) as counter:
-        (X @ W).sum().backward()
-    assert counter.get_total_flops() == lib.training_flops(lib.matmul_flops(5, 3, 7))
+    X, W = _empty(rows, inner), _empty(inner, columns)
+    counted = _counted(lambda: (X @ W).sum().backward())
+    assert counted == lib.training_flops(_count(((rows, inner), (inner, columns))))
 
 
 @pytest.mark.parametrize(("n", "printed"), [(16, 41779200), (64, 181272576), (256, 951582720)])
@@ -90,8 +123,7 @@ def test_six_n_t_and_what_it_leaves_out(n, printed):
 
 
 @judges("model_training_flops", by="FlopCounterMode")
-@settings(max_examples=200, deadline=None, derandomize=True, database=None)
-@given(SIZES, SIZES, SIZES, SIZES, SIZES)
+@generated(SIZES, SIZES, SIZES, SIZES, SIZES)
 def test_training_counts_agree_with_torchs_counter(n, d, d_ff, layers, vocabulary):
     """C112: three times the explicit forward products of a stack and its output matrix."""
     layer = [((n, d), (d, d))] * 4 + [((n, d), (d, n)), ((n, n), (n, d))]
@@ -115,7 +147,23 @@ def test_island_of_numbers_of_chapter_8():
     )
 
 
-@judges("crossover", by="equality of both sides")
+@judges("crossover", by="FlopCounterMode on both sides")
+@generated(SIZES, st.integers(0, 9), st.sampled_from((2, 3)), st.booleans(), st.booleans())
+def test_counts_cross_at_the_crossover(d, d_ff, matrices, is_causal, output_projection):
+    r"""Pairs cost at most the rest for $n \le n^*$, more for the next length; equal at $n^*$."""
+    crossing = lib.crossover(d, d_ff, matrices, is_causal, output_projection)
+
+    def pairs_less_rest(n):
+        seen = range(1, n + 1) if is_causal else [n] * n
+        pairs = _count(*[((1, d), (d, m)) for m in seen], *[((1, m), (m, d)) for m in seen])
+        ways = [((n, d), (d, d))] * (3 + output_projection) + [((n, d), (d, d_ff))] * matrices
+        return pairs - _count(*ways)
+
+    below = math.floor(crossing)
+    assert pairs_less_rest(below + 1) > 0 >= pairs_less_rest(below)
+    assert (pairs_less_rest(below) == 0) == (crossing == below)
+
+
 @pytest.mark.parametrize(
     ("options", "factor"),
     [
@@ -137,7 +185,21 @@ def test_the_crossovers_come_out_of_the_counts(options, factor):
     assert causal.attention == causal.total - causal.attention
 
 
-@judges("decoder_crossover", by="equality of both sides")
+@judges("decoder_crossover", by="FlopCounterMode on both sides")
+@generated(SIZES, st.integers(0, 9))
+def test_counts_of_a_decoder_layer_cross_too(d, d_ff):
+    """Source as long as the target."""
+    crossing = lib.decoder_crossover(d, d_ff)
+
+    def pairs_less_rest(n):
+        pairs = _count(*[((n, d), (d, n)), ((n, n), (n, d))] * 2)
+        return pairs - _count(*[((n, d), (d, d))] * 8, *[((n, d), (d, d_ff))] * 2)
+
+    below = math.floor(crossing)
+    assert pairs_less_rest(below + 1) > 0 >= pairs_less_rest(below)
+    assert (pairs_less_rest(below) == 0) == (crossing == below)
+
+
 def test_a_decoder_layer_crosses_at_four_d():
     """C111(d): equal lengths, feed-forward of width 4 d."""
     assert lib.decoder_crossover(64, 256) == 256
@@ -145,7 +207,6 @@ def test_a_decoder_layer_crosses_at_four_d():
     assert layer.attention == layer.total - layer.attention
 
 
-@judges("attention_bytes", "blockwise_bytes", "cache_bytes", by="the ledger")
 def test_bytes_of_weights_and_caches():
     """C114, C115, C130: 1 MiB, 144 MiB, 4.5 GiB, 2 GiB, 64 MiB."""
     assert lib.attention_bytes(512, 512) == 2**20 == torch.empty(512, 512).nbytes
@@ -156,21 +217,46 @@ def test_bytes_of_weights_and_caches():
     assert lib.blockwise_bytes(1024, 512, 8192, 64) * 40 < lib.attention_bytes(8192, 8192)
 
 
-def test_bytes_are_those_of_arrays_of_that_shape():
-    """All sizes different, so that none stands for another."""
+@judges("attention_bytes", "blockwise_bytes", "cache_bytes", by="torch.Tensor.nbytes")
+@generated(*[st.integers(0, 11)] * 5, st.sampled_from(("float16", "float32", "float64")))
+def test_bytes_are_those_of_arrays_of_that_shape(a, b, c, d, e, dtype):
+    """The tables; keys and values; a block, and the output with m and l."""
 
     def nbytes(*shape):
-        return torch.empty(shape, dtype=torch.float16).nbytes
+        return torch.empty(shape, dtype=getattr(torch, dtype), device="meta").nbytes
 
-    assert lib.attention_bytes(2, 3, 5, 7, 11, itemsize=2) == nbytes(2, 3, 5, 7, 11)
-    assert lib.cache_bytes(2, 3, 5, 7, 11) == nbytes(2, 2, 3, 5, 7, 11)
-    held = nbytes(3, 5) + nbytes(7, 11) + nbytes(7) + nbytes(7)
-    assert lib.blockwise_bytes(3, 5, 7, 11, itemsize=2) == held
+    size = nbytes(1)
+    assert lib.attention_bytes(a, b, c, d, e, size) == nbytes(e, d, c, a, b)
+    assert lib.cache_bytes(a, b, c, d, e, size) == 2 * nbytes(e, d, c, a, b)
+    held = nbytes(a, b) + nbytes(c, d) + 2 * nbytes(c, 1)
+    assert lib.blockwise_bytes(a, b, c, d, size) == held
 
 
-@judges("ffn_parameters", "score_parameters", by="the ledger")
-@judges("attention_parameters", by="torch parameters")
-def test_parameters():
+@judges("attention_parameters", "ffn_parameters", "score_parameters", by="torch parameters")
+@generated(SIZES, SIZES, SIZES, SIZES, st.booleans())
+def test_parameters_are_those_of_torchs_modules(heads, d_head, d_ff, d_k, bias):
+    """MultiheadAttention, Linear, Bilinear."""
+    d = heads * d_head
+    module = nn.MultiheadAttention(d, heads, bias=bias, device="meta")
+    assert lib.attention_parameters(d, bias) == _numbers(module)
+
+    def linear(rows, columns, bias=False):
+        return nn.Linear(rows, columns, bias=bias, device="meta")
+
+    two = nn.Sequential(linear(d, d_ff, bias), linear(d_ff, d, bias))
+    assert lib.ffn_parameters(d, d_ff, bias=bias) == _numbers(two)
+    gated = nn.Sequential(linear(d, d_ff), linear(d, d_ff), linear(d_ff, d))
+    assert lib.ffn_parameters(d, d_ff, matrices=3) == _numbers(gated)
+    scores = {
+        "dot": nn.Identity(),
+        "multiplicative": nn.Bilinear(d, d_k, 1, bias=False, device="meta"),
+        "additive": nn.Sequential(linear(d, d_ff), linear(d_k, d_ff), linear(d_ff, 1)),
+    }
+    for kind, module in scores.items():
+        assert lib.score_parameters(kind, d, d_k, d_ff) == _numbers(module)
+
+
+def test_parameters_of_the_ledger():
     """C017, C095, C157, C159."""
     counts = {"dot": 0, "multiplicative": 4096, "additive": 8256}
     assert counts == {kind: lib.score_parameters(kind, 64, 64, 64) for kind in counts}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_lib.island import VALUES, scores
-from tests.course_lib.cases import judges, normal
+from tests.course_lib.cases import normal
 from tests.course_lib.checked import course_lib as lib
 from tests.course_lib.comparing import assert_close
 
@@ -93,7 +93,6 @@ def test_linear_attention_is_low_rank():
     assert_close(weights.sum(-1), np.ones(64))
 
 
-@judges("random_directions", by="unbiasedness")
 def test_random_features_are_unbiased_for_the_kernel():
     r"""C126: $E[\phi(x) \cdot \phi(y)] = e^{x \cdot y}$, within four standard errors."""
     X, W = normal(2, 3) / 3, lib.random_directions(200_000, 3, seed=1)

@@ -1,16 +1,14 @@
 """Chapter 10, the kernel view: what has a closed form. C-numbers are claims."""
 
-import itertools
 import math
 
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from course_lib.island import KEYS, VALUES
-from tests.course_lib.cases import judges, normal
+from tests.course_lib.cases import generated, judges, normal
 from tests.course_lib.checked import course_lib as lib
 from tests.course_lib.comparing import assert_close, assert_digits
 
@@ -37,8 +35,7 @@ def test_symmetric_is_not_enough():
 
 
 @judges("is_positive_semidefinite", by="matrices built to be")
-@settings(max_examples=200, deadline=None, derandomize=True, database=None)
-@given(st.integers(0, 7), st.integers(0, 3), st.integers(0, 2**32 - 1), st.floats(-8, 8))
+@generated(st.integers(0, 7), st.integers(0, 3), st.integers(0, 2**32 - 1), st.floats(-8, 8))
 def test_semidefiniteness_is_told_at_every_scale(n, rank, seed, power):
     r"""$BB^\top$ is; with one eigenvalue of $-10^{-6}$ of the largest it is not."""
     rng = np.random.default_rng(seed)
@@ -94,7 +91,6 @@ def test_narrow_attention_is_drift_and_diffusion(s, printed):
     assert_digits(-np.sin(0.7) - 2 * 0.7 * np.cos(0.7), -1.71500, 5)
 
 
-@judges("heat_kernel_on_circle", by="its eigenvalues")
 def test_the_circle_carries_the_heat_kernel():
     r"""C143: $A_s \cos kx = e^{-k^2 s^2/2} \cos kx$ and $A_s A_s = A_{s\sqrt2}$."""
     A, angle = lib.heat_kernel_on_circle(400, 0.2), 2 * np.pi * np.arange(400) / 400
@@ -104,15 +100,3 @@ def test_the_circle_carries_the_heat_kernel():
     assert_close(A @ A, lib.heat_kernel_on_circle(400, 0.2 * math.sqrt(2)))
     wide = lib.heat_kernel_on_circle(16, 1.5, images=2)
     assert_close(wide, wide.T)
-
-
-@judges("all_of", by="NumPy's conjunction")
-def test_all_masks_are_their_conjunction():
-    """None allows everything; no mask at all is None."""
-    rng = np.random.default_rng(0)
-    masks = [rng.random((3, 5)) < 0.7 for _ in range(3)]
-    for chosen in itertools.product([None, *masks], repeat=2):
-        given_masks = [mask for mask in chosen if mask is not None]
-        found = lib.all_of(*chosen)
-        expected = np.logical_and.reduce(given_masks) if given_masks else None
-        assert found is expected is None or np.array_equal(found, expected)

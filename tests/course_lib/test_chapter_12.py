@@ -1,11 +1,11 @@
 """Chapter 12, the Transformer block: what has a closed form. C-numbers are claims."""
 
 import numpy as np
-import pytest
 import torch
+from hypothesis import strategies as st
 from torch import nn
 
-from tests.course_lib.cases import judges, normal
+from tests.course_lib.cases import generated, judges, normal
 from tests.course_lib.checked import course_lib as lib
 from tests.course_lib.comparing import assert_close, assert_digits
 
@@ -60,39 +60,60 @@ def test_silent_sublayers_leave_the_identity():
     assert_close(lib.encoder_stack(X, [silent] * 3, 3, norm_first=True), X)
 
 
+def _mask(rng, n_q, n_k):
+    """Everybody sees somebody: torch's module gives NaN to a query that sees nothing."""
+    mask = torch.from_numpy(rng.random((n_q, n_k)) < 0.6)
+    mask[:, 0] = True
+    return mask
+
+
+SIZES = st.integers(1, 5)
+SEEDS = st.integers(0, 2**32 - 1)
+
+
 @judges("decoder_from_torch", by="torch TransformerDecoderLayer")
 @judges("encoder_from_torch", by="torch TransformerEncoderLayer")
-@pytest.mark.parametrize("norm_first", [False, True])
-def test_layers_come_out_of_torch(norm_first):
-    """Weights read from torch's layers, gelu inside, give torch's outputs."""
-    options = {"batch_first": True, "dropout": 0.0, "norm_first": norm_first, "activation": "gelu"}
-    encoder = nn.TransformerEncoderLayer(12, 3, 20, dtype=torch.float64, **options)
-    decoder = nn.TransformerDecoderLayer(12, 3, 20, dtype=torch.float64, **options)
-    X, source = torch.from_numpy(normal(2, 5, 12)), torch.from_numpy(normal(2, 7, 12))
+@generated(SIZES, SIZES, SIZES, SIZES, SIZES, st.booleans(), st.booleans(), SEEDS)
+def test_layers_come_out_of_torch(n, n_source, heads, d_head, d_ff, bias, norm_first, seed):
+    """Weights read from torch's layers give torch's outputs; gelu inside, masks on all sides."""
+    torch.manual_seed(seed)
+    rng, d = np.random.default_rng(seed), heads * d_head
+    options = {"batch_first": True, "dropout": 0.0, "norm_first": norm_first, "bias": bias}
+    options |= {"activation": "gelu", "dtype": torch.float64}
+    encoder = nn.TransformerEncoderLayer(d, heads, d_ff, **options)
+    decoder = nn.TransformerDecoderLayer(d, heads, d_ff, **options)
+    for parameter in (*encoder.parameters(), *decoder.parameters()):
+        nn.init.normal_(parameter)  # torch's norms begin all alike
+    X, source = (torch.from_numpy(rng.standard_normal((2, k, d))) for k in (n, n_source))
+    own, other = _mask(rng, n, n), _mask(rng, n, n_source)
     options = {"norm_first": norm_first, "activation": lib.gelu}
-    found = lib.encoder_block(X, lib.encoder_from_torch(encoder), 3, **options)
-    assert_close(found, encoder(X))
+    weights = lib.encoder_from_torch(encoder)
+    found = lib.encoder_block(X, weights, heads, own, **options)
+    assert_close(found, encoder(X, src_mask=~own))
     weights = lib.decoder_from_torch(decoder)
-    found = lib.decoder_block(X, source, weights, 3, is_causal=False, **options)
-    assert_close(found, decoder(X, source))
+    found = lib.decoder_block(X, source, weights, heads, own, other, is_causal=False, **options)
+    assert_close(found, decoder(X, source, tgt_mask=~own, memory_mask=~other))
 
 
 @judges("multi_head_from_torch", "multi_head_to_torch", by="torch MultiheadAttention")
-@pytest.mark.parametrize("d_keys", [None, 5])
-@pytest.mark.parametrize("bias", [True, False])
-def test_weights_go_to_torch_and_back(bias, d_keys):
+@generated(SIZES, SIZES, SIZES, SIZES, st.sampled_from((None, 1, 5)), st.booleans(), SEEDS)
+def test_weights_go_to_torch_and_back(n_q, n_k, heads, d_head, d_keys, bias, seed):
     """Into a module of the same sizes from NumPy, and out again, bit by bit."""
-    options = {"bias": bias, "kdim": d_keys, "vdim": d_keys, "batch_first": True}
-    first, second = (nn.MultiheadAttention(12, 3, **options) for _ in range(2))
+    torch.manual_seed(seed)
+    d, options = heads * d_head, {"bias": bias, "kdim": d_keys, "vdim": d_keys}
+    options |= {"batch_first": True, "dtype": torch.float64}
+    first, second = (nn.MultiheadAttention(d, heads, **options) for _ in range(2))
+    for parameter in first.parameters():
+        nn.init.normal_(parameter)
     weights = lib.multi_head_from_torch(first)
     as_numpy = lib.MultiHeadWeights(*(W if W is None else W.detach().numpy() for W in weights))
     lib.multi_head_to_torch(as_numpy, second)
     for one, other in zip(first.parameters(), second.parameters(), strict=True):
         assert torch.equal(one, other)
-    query, key = torch.randn(2, 5, 12), torch.randn(2, 7, d_keys or 12)
-    output, attended = lib.multi_head_attention(query, key, key, weights, 3)
+    query, key = torch.randn(2, n_q, d).double(), torch.randn(2, n_k, d_keys or d).double()
+    output, attended = lib.multi_head_attention(query, key, key, weights, heads)
     expected = first(query, key, key, average_attn_weights=False)
-    assert_close((output, attended), expected, "float32")
+    assert_close((output, attended), expected)
 
 
 def test_gradients_reach_the_module_the_weights_came_from():

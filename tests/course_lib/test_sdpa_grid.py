@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from array_api_compat import array_namespace
 
 from tests.course_lib.checked import course_lib
 from tests.course_lib.comparing import CENTRAL_DIFFERENCE, assert_close
@@ -24,7 +25,53 @@ MASKS = {
     ),
 }
 GRID = list(itertools.product(LENGTHS, MASKS, (False, True), (None, 0.0, 0.3), (False, True)))
+
+
+def _any_score(Q, K, V, attn_mask, is_causal, scale, enable_gqa):
+    """The general form, given this score; what it does not know is done before."""
+    if enable_gqa:
+        K, V = (course_lib.repeat_groups(X, HEADS) for X in (K, V))
+
+    def score(Q, K):
+        scores = course_lib.scaled_dot_scores(Q, K, scale)
+        past = course_lib.causal_from_start(N_Q, K.shape[-2], like=Q) if is_causal else None
+        return course_lib.mask_scores(scores, past)
+
+    return course_lib.attend(Q, K, V, score, attn_mask=attn_mask)[0]
+
+
+def _several_heads(Q, K, V, attn_mask, is_causal, scale, enable_gqa):
+    """Projections that change nothing but the scale, and the heads side by side."""
+    tokens = [course_lib.merge_heads(X) for X in (Q, K, V)]
+    eyes = [_eye_like(X, X.shape[-1]) for X in tokens]
+    eyes[0] = eyes[0] * (1 if scale is None else scale * D_K**0.5)
+    weights = course_lib.MultiHeadWeights(*eyes, _eye_like(Q, HEADS * D_V))
+    output, _ = course_lib.multi_head_attention(*tokens, weights, HEADS, attn_mask, is_causal)
+    return course_lib.split_heads(output, HEADS)
+
+
+def _cross(Q, K, V, attn_mask, is_causal, scale, enable_gqa):
+    """One sequence holds keys and values side by side, and the projections take them apart."""
+    if enable_gqa:
+        K, V = (course_lib.repeat_groups(X, HEADS) for X in (K, V))
+    if is_causal:
+        past = course_lib.causal_from_start(N_Q, K.shape[-2], like=Q)
+        scores = course_lib.mask_scores(Q @ K.mT * 0, attn_mask)
+        attn_mask = course_lib.mask_scores(scores, past)
+    xp = array_namespace(Q)
+    both, eye = xp.concat([K, V], axis=-1), _eye_like(Q, D_K + D_V)
+    W_Q = _eye_like(Q, D_K) * (1 if scale is None else scale * D_K**0.5)
+    return course_lib.cross_attention(Q, both, W_Q, eye[:, :D_K], eye[:, D_K:], attn_mask)[0]
+
+
+def _eye_like(X, n):
+    return array_namespace(X).eye(n, dtype=X.dtype)
+
+
 FORMS = {
+    "any score": _any_score,
+    "several heads": _several_heads,
+    "cross-attention": _cross,
     "formula": lambda *QKV, **options: course_lib.scaled_dot_product_attention(*QKV, **options),
     "with weights": lambda *QKV, **options: course_lib.attention_with_weights(*QKV, **options)[0],
     "blocks": lambda *QKV, **options: course_lib.blockwise_attention(*QKV, **options),
@@ -95,6 +142,26 @@ def test_gradients_agree_with_autograd_for_every_combination(form, lengths):
         output = _by_torch(leaves, torch_options)
         expected = torch.autograd.grad(output, leaves, torch.from_numpy(u))
         assert_close(VJPS[form](*arrays, u, **options), tuple(expected))
+
+
+@pytest.mark.parametrize("lengths", LENGTHS)
+def test_gradients_at_the_scores_agree_with_autograd_for_every_combination(lengths):
+    r"""$dS$ is the gradient at an added mask, that is all of torch's masks written as numbers."""
+    for combination in (point for point in GRID if point[0] == lengths and not point[4]):
+        (Q, K, V), options = _inputs(*combination)
+        u = np.random.default_rng(1).standard_normal((BATCH, HEADS, N_Q, D_V))
+        del options["enable_gqa"]
+        found = course_lib.reversed_attention(Q, K, V, u, **options)
+        scores = course_lib.mask_scores(
+            np.zeros((BATCH, HEADS, N_Q, K.shape[-2])), options["attn_mask"]
+        )
+        if options["is_causal"]:
+            scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
+        added = torch.from_numpy(scores).requires_grad_()
+        QKV = [torch.from_numpy(x) for x in (Q, K, V)]
+        output = F.scaled_dot_product_attention(*QKV, added, scale=options["scale"])
+        (expected,) = torch.autograd.grad(output, added, torch.from_numpy(u))
+        assert_close(found, expected.nan_to_num(0))
 
 
 @pytest.mark.parametrize("form", VJPS)
