@@ -70,6 +70,7 @@ class LocalPool:
     stem: str
     workers: int = field(default_factory=lambda: os.cpu_count() or 1)
     tier: str = "namespaces"
+    kernel: bool = False
     _team: list[_Worker] = field(default_factory=list)
 
     def grade(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
@@ -135,7 +136,7 @@ class LocalPool:
     def _fill_up(self, number: int) -> None:
         while len(self._team) < number:
             ours, theirs = CONTEXT.Pipe()
-            arguments = (theirs, self.package, self.stem, self.tier)
+            arguments = (theirs, self.package, self.stem, self.tier, self.kernel)
             process = CONTEXT.Process(target=work, args=arguments)
             process.start()
             theirs.close()

@@ -200,6 +200,7 @@ class Attempt:
         cells = [cell for cell in self.rebuilt.code() if cell.id not in self._fatal]
         try:
             student.begin(_seed_to_tell(self.seed))
+            self._deadline = student.deadline
         except Gone as gone:  # pragma: no cover  (nothing of the student's has run)
             self.incidents.append(f"the process did not begin: {gone}")
             return

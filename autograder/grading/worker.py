@@ -2,6 +2,7 @@
 
 import contextlib
 import signal
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -13,14 +14,16 @@ MEMORY = 4 << 30
 """What a worker may need beyond its programs: a strange answer must not fill the machine."""
 
 
-def work(pipe: Connection, package: Path, stem: str, tier: str) -> None:
+def work(pipe: Connection, package: Path, stem: str, tier: str, kernel: bool) -> None:
     """Say that we are ready, or why not; then answer each job with its outcome."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever gave us the jobs
     limits.bound_memory(MEMORY)
     with contextlib.ExitStack() as stack:
         try:
             grader = Grader(
-                package, stem, stack.enter_context(Sandbox(package / "course_lib", tier))
+                package,
+                stem,
+                stack.enter_context(Sandbox(package / "course_lib", tier, kernel)),
             )
         except NoSandbox as reason:
             pipe.send(("no sandbox", str(reason)))
@@ -38,8 +41,7 @@ def _grade(grader: Grader, job: Job, stack: contextlib.ExitStack) -> object:
     try:
         return grader.grade(job)
     except NoSandbox:  # its warm parent has died: once more with another one
-        course_lib, tier = grader.sandbox.course_lib, grader.sandbox.tier
-        grader.sandbox = stack.enter_context(Sandbox(course_lib, tier))
+        grader.sandbox = stack.enter_context(replace(grader.sandbox))
         return grader.grade(job)
     except Exception as error:  # a fault of ours must not cost the class its marks
         return job.failed(grader.released, f"the grader itself stopped: {error!r}")

@@ -8,6 +8,7 @@ codec.py    what may cross between the two
 enter.py    builds the world and drops every privilege, then becomes
 warm.py     a process that has imported numpy, torch and matplotlib and forks on request into
 student.py  one student's process: runs cells, answers calls, is killed
+bridge.py   the same with a real Jupyter kernel in between, and in_kernel.py its other end
 
 places.py   what of this machine may be read
 limits.py   every number

@@ -21,6 +21,10 @@ __all__ = ["Gone", "NoSandbox", "Sandbox", "Student", "TooSlow"]
 HERE = Path(__file__).resolve().parent
 NOBODY = 65534
 START_SECONDS = 60
+NO_KERNEL = (
+    "a real kernel is run only where it has namespaces to itself (course sandbox says what is "
+    "missing here); without --kernel the same cells and tests run in a fork"
+)
 
 
 class NoSandbox(Exception):
@@ -36,11 +40,15 @@ class Sandbox:
 
     course_lib: Path
     tier: str = "namespaces"
+    kernel: bool = False
+    """Each process is a real Jupyter kernel, started for it, instead of a fork."""
     _control: socket.socket = field(init=False)
     _process: subprocess.Popen = field(init=False)
     _folder: Path = field(init=False)
 
     def __post_init__(self):
+        if self.kernel and self.tier != "namespaces":
+            raise NoSandbox(NO_KERNEL)
         self._folder = Path(tempfile.mkdtemp(prefix="sandbox-"))
         with tempfile.TemporaryFile() as complaints:
             try:
@@ -60,6 +68,7 @@ class Sandbox:
             os.set_inheritable(theirs.fileno(), True)
             module = "autograder.sandbox.warm"
             arguments = [sys.executable, "-m", module, str(theirs.fileno()), self.tier]
+            arguments += ["kernel"] if self.kernel else []
             start = in_namespaces if self.tier == "namespaces" else self._beside
             course_lib = {str(self.course_lib.resolve()): "/runtime/course_lib"}
             self._process = start(

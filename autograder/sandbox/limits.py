@@ -15,12 +15,18 @@ WALL = 4
 SUBMISSION_SECONDS = 60
 """On the clock, for all that a student's code does."""
 RESTARTS = 5
+START_SECONDS = 30
+"""Until a process, or a kernel, is ready for the first cell."""
 
 PROCESS_MEMORY = 1024 * MEBIBYTE
 """Address space beyond that of the warm parent, for each process."""
 TOTAL_MEMORY = 1536 * MEBIBYTE
 """Resident in all processes of a submission together; watched from outside."""
 PROCESSES = 32
+OF_A_KERNEL = 16
+"""Threads besides, where a real kernel runs."""
+KERNEL_START = 4096 * MEBIBYTE
+"""Address space until the kernel has started and limits itself as above."""
 OPEN_FILES = 128
 FILE_SIZE = 32 * MEBIBYTE
 SCRATCH = 64 * MEBIBYTE

@@ -35,6 +35,7 @@ plt.plot(np.arange(5.0)); plt.title("a"); plt.show()""",
 SHOWN = ("text/plain", "text/latex", "image/png")
 """What an output keeps. HTML and scripts would run in the browser of whoever marks."""
 
+MORE_SHOWN = b"\n... and more was shown than is kept of a cell\n"
 LINE, LINES = 2000, 40
 """Of a traceback."""
 
@@ -84,10 +85,16 @@ class Shell(InteractiveShell):
 
     system = system_piped
 
+    def ask_exit(self) -> None:
+        """exit() is no reason to lose the cells after it."""
+
     def _showtraceback(self, kind: type, value: BaseException, lines: list[str]) -> None:
-        lines = [line[:LINE] for line in lines[-LINES:]]
-        said = {"ename": kind.__name__, "evalue": _text_of(value), "traceback": lines}
-        _outputs.append({"output_type": "error", **said})
+        _outputs.append(error_output(kind.__name__, _text_of(value), lines))
+
+
+def error_output(name: str, words: str, lines: list[str]) -> dict[str, Any]:
+    lines = [line[:LINE] for line in lines[-LINES:]]
+    return {"output_type": "error", "ename": name, "evalue": words[:500], "traceback": lines}
 
 
 def warm_shell() -> Shell:
@@ -103,6 +110,8 @@ def warm_shell() -> Shell:
             shell.run_cell(cell)
         sys.stdout, sys.stderr = standard
     shell.reset(new_session=True)
+    packages = next(n for n, path in enumerate(sys.path) if path.endswith("-packages"))
+    sys.path.insert(packages, "")  # as Jupyter does: a student's own modules lie in scratch
     _outputs.clear()
     return shell
 
@@ -115,45 +124,74 @@ def capture_descriptors() -> None:
     for standard in (1, 2):
         with tempfile.TemporaryFile(dir=os.getcwd()) as file:
             os.dup2(file.fileno(), standard)
+    print_to_descriptors()
+    builtins.input = getpass.getpass = nobody_answers
+
+
+def print_to_descriptors() -> None:
     sys.stdout, sys.stderr = map(_line_by_line, (1, 2))
-    builtins.input = getpass.getpass = _nobody_answers
 
 
 def _line_by_line(descriptor: int) -> Any:
     return os.fdopen(descriptor, "w", buffering=1, closefd=False, errors="replace")
 
 
-def _nobody_answers(prompt: object = "", *_: object) -> str:
+def nobody_answers(prompt: object = "", *_: object) -> str:
     raise EOFError("nobody can answer input() while a notebook is graded: write the value instead")
+
+
+class Respondent:
+    """Answers the referee's questions about the cells, in a forked process or in a kernel."""
+
+    def __init__(self, shell: InteractiveShell):
+        import torch
+
+        torch.set_num_threads(1)
+        self._shell, self._cells = shell, Cells()
+        self._built: dict[str, Any] = {}
+
+    def note(self, name: str, source: str) -> None:
+        """This cell is about to run."""
+        self._cells.ran(name, self._shell.transform_cell(source))
+
+    def answer(
+        self, request: dict, buffers: list[bytes], connection: Any
+    ) -> tuple[Any, list[bytes]]:
+        match request:
+            case {"seed": seed}:
+                import torch
+
+                np.random.seed(seed % 2**32)  # noqa: NPY002  (students may use it)
+                torch.manual_seed(seed)
+                return None, []
+            case {"answer": name, "withholds": names, "above": above}:
+                return _prepare(self._cells, above, self._built, name, names), []
+            case {"call": _}:
+                return _call(self._built, request, buffers, connection)
+        raise ValueError("a question of no known kind")
 
 
 def serve(connection: Any, shell: Shell) -> None:
     """Do what the referee asks until it hangs up or kills us."""
-    import torch
-
-    torch.set_num_threads(1)
-    cells = Cells()
-    built: dict[str, Any] = {}
+    respondent = Respondent(shell)
     while True:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # one that comes late meets nobody
         request, buffers = codec.receive(connection)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        answer, out = asdict(Reply(failure="it was interrupted")), [b"", b""]
+        answer, out = interrupted()
         with contextlib.suppress(KeyboardInterrupt):  # between the work and its answer
             match request:
-                case {"seed": seed}:
-                    np.random.seed(seed % 2**32)  # noqa: NPY002  (students may use it)
-                    torch.manual_seed(seed)
-                    answer, out = None, []
                 case {"cell": source, "id": name}:
-                    cells.ran(name, shell.transform_cell(source))
+                    respondent.note(name, source)
                     answer, out = _run(shell, source)
-                case {"answer": name, "withholds": names, "above": above}:
-                    answer, out = _prepare(cells, above, built, name, names), []
-                case {"call": name}:
-                    answer, out = _call(built, request, buffers, connection)
+                case _:
+                    answer, out = respondent.answer(request, buffers, connection)
             signal.signal(signal.SIGINT, signal.SIG_IGN)
         codec.send(connection, answer, out)
+
+
+def interrupted() -> tuple[dict[str, Any], list[bytes]]:
+    return asdict(Reply(failure="it was interrupted")), [b"", b""]
 
 
 def _run(shell: Shell, source: str) -> tuple[dict[str, Any], list[bytes]]:
@@ -165,15 +203,20 @@ def _run(shell: Shell, source: str) -> tuple[dict[str, Any], list[bytes]]:
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
     error = result.error_before_exec or result.error_in_exec
-    left, kept = limits.CELL_OUTPUT, []
-    for output in _outputs:
-        left -= len(json.dumps(output, ensure_ascii=False).encode(errors="replace"))
-        if left < 0:
-            os.write(2, b"\n... and more was shown than is kept of a cell\n")
-            break
-        kept.append(output)
+    kept = those_that_fit(_outputs)
+    if len(kept) < len(_outputs):
+        os.write(2, MORE_SHOWN)
     answer = {"outputs": kept, "error": [type(error).__name__, _text_of(error)] if error else None}
     return answer, [_written(1), _written(2)]
+
+
+def those_that_fit(outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    left = limits.CELL_OUTPUT
+    for number, output in enumerate(outputs):
+        left -= len(json.dumps(output, ensure_ascii=False).encode(errors="replace"))
+        if left < 0:
+            return outputs[:number]
+    return outputs[:]
 
 
 def _written(descriptor: int) -> bytes:
@@ -181,6 +224,11 @@ def _written(descriptor: int) -> bytes:
     size = os.fstat(descriptor).st_size
     text = os.pread(descriptor, limits.CELL_OUTPUT, 0)
     _empty(descriptor)
+    return cut(text, size)
+
+
+def cut(text: bytes, size: int) -> bytes:
+    """The beginning of something that was so long."""
     if size > len(text):
         more = f"\n... and {size - len(text)} bytes more".encode()
         text = text[: limits.CELL_OUTPUT - len(more)] + more
@@ -200,13 +248,17 @@ def _text_of(error: BaseException) -> str:
 
 
 def _keep(kind: str, data: dict[str, Any]) -> None:
+    _outputs.extend(output(kind, data))
+
+
+def output(kind: str, data: dict[str, Any]) -> list[dict[str, Any]]:
+    """What is kept of something shown, if anything is."""
     kept = {
         mime: base64.b64encode(value).decode() if isinstance(value, bytes) else str(value)
         for mime, value in data.items()
         if mime in SHOWN
     }
-    if kept:
-        _outputs.append({"output_type": kind, "data": kept})
+    return [{"output_type": kind, "data": kept}] if kept else []
 
 
 def _prepare(

@@ -3,7 +3,7 @@
 It knows no submission and no test: the job reaches the child directly, over a socket that only
 passes through here. A parent that had used threads would hang its children.
 
-    python -m autograder.sandbox.warm CONTROL_FD namespaces|landlock|trusted
+    python -m autograder.sandbox.warm CONTROL_FD namespaces|landlock|trusted [kernel]
 """
 
 import gc
@@ -32,8 +32,9 @@ READY, SPAWNED = b"R", b"P"
 
 def main() -> None:
     control, tier = socket.socket(fileno=int(sys.argv[1])), sys.argv[2]
+    kernel = sys.argv[3:] == ["kernel"]
     home = own_namespace() if tier == "namespaces" else None
-    for name in USED_LATER:
+    for name in USED_LATER + (["autograder.sandbox.bridge"] if kernel else []):
         importlib.import_module(name)
     from autograder.sandbox import student
 
@@ -42,7 +43,7 @@ def main() -> None:
     if tier != "trusted":
         from autograder.sandbox.filters import student_filter
 
-        rules = student_filter(tier == "namespaces")
+        rules = student_filter(tier == "namespaces", kernel)
     gc.collect()
     gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -59,7 +60,7 @@ def main() -> None:
             system.unshare("pid")
         child = os.fork()
         if child == 0:
-            _become_student(connection, control, shell, rules, tier, request)
+            _become_student(connection, control, None if kernel else shell, rules, tier, request)
         connection.close()
         _tell(control, child, tier)
         if tier == "namespaces":
@@ -113,9 +114,17 @@ def _become_student(connection, control, shell, rules, tier: str, request: dict)
             limits.impose_what_there_is()
         else:
             shared = 0 if tier == "namespaces" else request["processes"]
-            limits.impose(request["memory"], shared + limits.PROCESSES)
+            if shell is None:
+                limits.impose(limits.KERNEL_START, limits.PROCESSES + limits.OF_A_KERNEL)
+            else:
+                limits.impose(request["memory"], shared + limits.PROCESSES)
             confine(rules, tier)
-        student.serve(connection, shell)
+        if shell is None:
+            from autograder.sandbox import bridge
+
+            bridge.serve(connection, request["memory"])
+        else:
+            student.serve(connection, shell)
     except EOFError:
         pass
     except BaseException:
