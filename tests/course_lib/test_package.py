@@ -116,6 +116,18 @@ def test_every_function_has_one_judge_on_generated_inputs():
     assert all(is_hypothesis_test(test) for _, test in PROPERTIES.values())
 
 
+def test_every_formula_is_exported():
+    """A function with a number of its own, in whatever module."""
+    modules = {inspect.getmodule(function) for function in FUNCTIONS.values()}
+    formulas = {
+        name
+        for module in modules
+        for name, function in inspect.getmembers(module, inspect.isfunction)
+        if NUMBER.search(function.__doc__ or "")
+    }
+    assert formulas == set(FUNCTIONS)
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_docstrings_say_one_sentence_and_one_numbered_equation(name):
     function = FUNCTIONS[name]
