@@ -90,6 +90,10 @@ def central_difference(
     ($h^2$) and that of rounding ($\epsilon/h$) meet.
     """
     xp, dtype, x, direction = enter(central_difference, x=x, direction=direction)
+    check(
+        shape_of(direction) == shape_of(x),
+        f"direction has shape {shape_of(direction)}; expected that of x, {shape_of(x)}",
+    )
     step = float(xp.finfo(x.dtype).eps) ** (1 / 3) if step is None else step
     check(step > 0, f"step is {step}; expected a positive number")
     return leave((f(x + step * direction) - f(x - step * direction)) / (2 * step), dtype)
