@@ -107,6 +107,17 @@ def test_exit_does_not_end_the_process(student):
     assert printed(student, "print(1)") == "1"
 
 
+@pytest.mark.parametrize("word", ["exit()", "quit()"])
+def test_leaving_the_notebook_is_no_error_and_costs_no_cell(student, word):
+    assert run(student, word)["error"] is None
+    assert printed(student, "print(1)") == "1"
+
+
+def test_a_module_of_ones_own_is_found(student):
+    assert run(student, "%%writefile own.py\nn = 3")["error"] is None
+    assert printed(student, "import own\nprint(own.n)") == "3"
+
+
 def test_await_works_at_the_top(student):
     source = (
         "import asyncio\nawait asyncio.sleep(0)\nprint(await asyncio.gather(asyncio.sleep(0, 1)))"
