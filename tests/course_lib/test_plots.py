@@ -183,3 +183,11 @@ def test_figures_are_shown_once_and_are_transparent():
     assert not plt.get_fignums()
     assert fig.get_facecolor()[3] == 0 and fig.axes[0].get_facecolor()[3] == 0
     assert fig.alt == "Bars of the weights: Ada 1/2, Bo 1/4, Cem 1/8, Dia 1/8."
+
+
+def test_a_dark_notebook_puts_light_paper_under_figures():
+    """JupyterLab asks matplotlib's backend, which looks at the colours; the site has its own."""
+    from matplotlib_inline.backend_inline import _fetch_figure_metadata as wishes
+
+    for fig in (plots.weight_heatmap(A), plots.weight_bars(A[0], NAMES), plots.dial_and_map()):
+        assert wishes(fig) == {"needs_background": "light"}
