@@ -5,6 +5,7 @@ from importlib import import_module
 import click
 
 VERBS = {
+    "demo": "autograder.grading.demo_command",
     "exercises": "autograder.exercises_command",
     "grade": "autograder.grading.command",
     "ledger": "autograder.ledger",

@@ -22,9 +22,9 @@ c.OverwriteCells.add_missing_cells = True
 # For whoever goes back to stock execution: a tag that skips graded cells.
 c.Execute.skip_cells_with_tag = "no cell carries this tag"
 
-# What is yours, such as c.CourseDirectory.db_url, stands in a file that no release writes over.
-load_subconfig("local_config.py")  # noqa: F821
-
 # Feedback and formgrader show what a student wrote; nothing in it may act.
 c.HTMLExporter.filters = {"markdown2html": "autograder.grading.pages.markdown_to_html"}
 c.HTMLExporter.sanitize_html = True
+
+# What is yours, such as c.CourseDirectory.db_url, stands in a file that no release writes over.
+load_subconfig("local_config.py")  # noqa: F821

@@ -37,6 +37,12 @@ NOT_GRADED, PROBLEMS = 2, 1
     is_flag=True,
     help="Grade without a sandbox where this machine gives none. See course sandbox.",
 )
+@click.option(
+    "--kernel",
+    is_flag=True,
+    help="Settle a doubt: each notebook in a real Jupyter kernel; much slower, the same marks. "
+    "Implies --again.",
+)
 @click.option("--again", is_flag=True, help="Grade what has not changed, too.")
 @click.option("--json", "as_json", is_flag=True, help="The summary, for machines.")
 def grade(
@@ -46,6 +52,7 @@ def grade(
     workers: int | None,
     scheduler: str | None,
     trust_submissions: bool,
+    kernel: bool,
     again: bool,
     as_json: bool,
 ) -> None:
@@ -56,15 +63,17 @@ def grade(
 
     Example: course grade 03_softmax
     """
+    if kernel and scheduler:
+        raise click.UsageError("--kernel works on this machine: leave --scheduler out")
     console = Console(stderr=as_json, soft_wrap=True)
     try:
-        with _Bar(console) as bar:
+        with Bar(console) as bar:
             report = grade_class(
                 course,
                 chapter,
-                _make_pool(chapter, workers or os.cpu_count() or 1, scheduler, trust_submissions),
+                make_pool(chapter, workers, scheduler, trust_submissions, kernel),
                 only=student,
-                again=again,
+                again=again or kernel,
                 listener=Listener(bar.begin, bar.done, bar.left_out),
             )
     except KeyboardInterrupt:
@@ -82,20 +91,24 @@ def grade(
     raise SystemExit(PROBLEMS if report.problems else 0)
 
 
-def _make_pool(
-    stem: str, workers: int, scheduler: str | None, trust: bool
+def make_pool(
+    stem: str,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    trust: bool = False,
+    kernel: bool = False,
 ) -> Callable[[Path, bytes], Pool]:
     def make(folder: Path, data: bytes) -> Pool:
         if scheduler:
             from autograder.grading.cluster import ClusterPool
 
             return ClusterPool(scheduler, data, stem)
-        return LocalPool(folder, stem, workers, choose(trust))
+        return LocalPool(folder, stem, workers or os.cpu_count() or 1, choose(trust), kernel)
 
     return make
 
 
-class _Bar:
+class Bar:
     """A bar with rate and time left where there is a terminal; above it each problem at once."""
 
     def __init__(self, console: Console):
@@ -125,7 +138,7 @@ class _Bar:
     def left_out(self, student: str, problem: str) -> None:
         self.console.print(f"{student}: {problem}", markup=False, highlight=False)
 
-    def __enter__(self) -> "_Bar":
+    def __enter__(self) -> "Bar":
         self._progress.__enter__()
         return self
 

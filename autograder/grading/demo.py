@@ -1,4 +1,4 @@
-"""`course demo`: a made-up class of sixty, graded end to end in a minute.
+"""A made-up class, for `course demo` and the tests.
 
 A quarter hands in right answers, written in different ways; most make one of the known mistakes;
 some hand in what is broken; a few attack the grader. Everybody's marks are known beforehand.
@@ -12,13 +12,11 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.exercises import ROOT, Assignment, CodeExercise, ProofBlocks
+from autograder.exercises import Assignment, CodeExercise, ProofBlocks
 from autograder.grading.attacks import QUICK, Attack
 from autograder.notebooks import answer_cell
 from autograder.prove import answers_in
 from course_lib.checking.verdicts import load_module
-
-DEMO = ROOT / "_build" / "demo"
 
 
 @dataclass(frozen=True)
@@ -57,16 +55,19 @@ class Class:
         """A class with a little of everything, always the same for the same seed."""
         chance = random.Random(seed)
         makers = self._makers()
-        for k in range(number):
-            kind = makers[k] if k < len(makers) else chance.choice(makers[: len(makers) // 2])
-            yield kind(f"student_{k + 1:03}")
+        if number < len(makers):
+            makers = [makers[k * len(makers) // number] for k in range(number)]
+        makers += chance.choices(makers[: len(makers) // 2], k=number - len(makers))
+        for k, maker in enumerate(makers, start=1):
+            yield maker(f"student_{k:03}")
 
     def _makers(self) -> list[Callable[[str], Member]]:
         most = max(map(len, self.wrong.values()))
         makers = [self.model, self.untouched, self.differently_right]
         makers += [lambda name, k=k: self.kth_mistakes(name, k) for k in range(most)]
         makers += [lambda name, e=e: self.one_mistake(name, e) for e in self.code]
-        makers += [self.model, self.differently_right] * 4
+        makers += [lambda name, k=k: self.differently_right(name, k) for k in range(1, 5)]
+        makers += [self.model] * 3
         makers += [
             self.syntax_error,
             self.renamed,
@@ -83,11 +84,12 @@ class Class:
     def untouched(self, name: str) -> Member:
         return self._member(name, "untouched", self._notebook(self._released), self.nothing)
 
-    def differently_right(self, name: str) -> Member:
+    def differently_right(self, name: str, k: int = 0) -> Member:
         """Every function as one of the right answers writes it."""
         notebook = self._notebook(self._model)
         for exercise in self.code:
-            answer = next(iter(self.right[exercise.name]))
+            answers = list(self.right[exercise.name])
+            answer = answers[k % len(answers)]
             library = getattr(self.right[exercise.name][answer], "library", "numpy")
             self._answer(notebook, exercise, "right.py", answer, library)
         return self._member(name, "right", notebook, self.full)

@@ -41,7 +41,16 @@ class NeedsValues(Exception):
     """The function looks at a number, which meta tensors do not have."""
 
 
-class _Judge(TorchDispatchMode):
+class _Watch(TorchDispatchMode):
+    """One that no compiler need know of."""
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Or the first operation would load all of torch's compiler: two seconds, 70 MB."""
+        return False
+
+
+class _Judge(_Watch):
     def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         name = operation.overloadpacket.__name__
@@ -117,7 +126,7 @@ def _to_meta(dtype: torch.dtype) -> Callable[[Any], Any]:
     return convert
 
 
-class _Largest(TorchDispatchMode):
+class _Largest(_Watch):
     nbytes = 0
 
     def __torch_dispatch__(self, operation, types, args=(), kwargs=None):

@@ -1,5 +1,8 @@
 """A GPU without a GPU: slips are found, right habits are not blamed, doubt is admitted."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -165,3 +168,14 @@ def test_a_slip_is_told_before_a_doubt():
 
     calls = [((X, True), {}), ((X, False), {})]
     assert replay_on_meta(two_faces, calls, "float32").startswith(FAILS)
+
+
+def test_watching_loads_no_compiler():
+    """It took two seconds and 70 MB of a process that may have neither."""
+    code = (
+        "import sys, torch\nfrom course_lib.checking.devices import largest_tensor\n"
+        "with largest_tensor() as largest:\n    torch.ones(3).exp()\n"
+        "print(largest.nbytes, 'torch._dynamo' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.split() == ["12", "False"], done.stderr

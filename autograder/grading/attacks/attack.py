@@ -36,6 +36,6 @@ class Attack:
             cell.source = self.answer.replace("NAME", name)
         if self.code:
             known = f"COURSE = {str(course)!r}\n"
-            notebook.cells.insert(0, new_code_cell(known + self.code))
+            notebook.cells.insert(0, new_code_cell(known + self.code, id="attack"))
         if self.change:
             self.change(notebook)

@@ -104,7 +104,7 @@ def _page_everywhere(notebook: nbformat.NotebookNode) -> None:
     more += f"display(HTML({PAGE!r}), Javascript('alert(1)'), Latex({PAGE!r}))\n"
     more += f"display({{'text/html': {PAGE!r}, 'text/markdown': {PAGE!r}, 'image/png': {PAGE!r}, "
     more += f"'image/svg+xml': {PAGE!r}}}, raw=True)\nraise ValueError({PAGE!r})"
-    notebook.cells += [new_code_cell(more), new_markdown_cell(PAGE)]
+    notebook.cells += [new_code_cell(more, id="page"), new_markdown_cell(PAGE, id="words")]
     answer = next(c for c in notebook.cells if c.source.startswith("library"))
     answer.source = f"raise type({PAGE!r}.replace(chr(0), ''), (Exception,), {{}})({PAGE!r})\n" + (
         answer.source
@@ -138,7 +138,7 @@ def _png(width: int, height: int) -> str:
 
 
 def _half_letters(notebook: nbformat.NotebookNode) -> None:
-    notebook.cells.insert(0, new_code_cell("print('\ud83d')"))
+    notebook.cells.insert(0, new_code_cell("print('\ud83d')", id="half"))
     for cell in _words(notebook):
         cell.source = "\udcff\ud800"
 
