@@ -19,7 +19,7 @@ from autograder.exercises import ROOT as CHECKOUT
 from autograder.exercises import load_assignment
 from autograder.grading import package
 from autograder.grading import pool as pool_module
-from autograder.grading.attacks import ATTACKS, QUICK, THEMES
+from autograder.grading.attacks import ATTACKS, QUICK, THEMES, Attack
 from autograder.grading.demo import Class, Member, hand_in
 from autograder.grading.outcome import Outcome
 from autograder.grading.pool import LocalPool
@@ -306,3 +306,39 @@ def test_a_worker_does_not_grow_without_end():
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=CHECKOUT, capture_output=True)
     assert done.stdout == b"refused\n", done.stderr
+
+
+# The same notebooks under nbgrader's own execution, where checks and answers share a process
+
+BITE = (
+    "a tag that skips the checks",
+    "the points are handed out freely",
+    "the judge finds that everything holds",
+    "check is another function",
+    "asserts are dropped from the syntax tree",
+    "a result is published before the check",
+)
+
+
+@pytest.mark.slow
+def test_without_a_referee_these_attacks_earn_marks(tmp_path):
+    """Or the corpus would prove nothing: a useless notebook earns nothing there, an attack does."""
+    make_release(ASSIGNMENT, tmp_path)
+    maker = Class(ASSIGNMENT, tmp_path)
+    chosen = {attack.name: attack for attack in ATTACKS if attack.name in BITE}
+    honest = maker.attack("useless", Attack("nothing at all", ""))
+    assert earned_in_kernel(tmp_path, honest) == 0
+    assert earned_in_kernel(tmp_path, maker.model("right")) == sum(maker.full.values())
+    for name in BITE:
+        assert earned_in_kernel(tmp_path, maker.attack("attacker", chosen[name])) > 0, name
+
+
+def earned_in_kernel(course: Path, member: Member) -> float:
+    from nbgrader.preprocessors import Execute
+    from nbgrader.utils import determine_grade
+
+    notebook = nbformat.reads(member.files[f"{STEM}.ipynb"].decode(), as_version=4)
+    place = {"metadata": {"path": str(course / "release" / STEM)}}
+    notebook, _ = Execute().preprocess(notebook, place)
+    checks = [c for c in notebook.cells if c.cell_type == "code" and "nbgrader" in c.metadata]
+    return sum(determine_grade(c)[0] for c in checks if c.metadata.nbgrader.grade)

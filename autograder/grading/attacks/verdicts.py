@@ -56,7 +56,7 @@ e._as_array = lambda got, expected, hint: expected
         "the checks are the grader's own",
         """
 import builtins
-check = builtins.check = lambda *a, **k: 100.0
+check = builtins.check = lambda *a, **k: 1.0
 import course_lib.checking.notebook as n
 n.check = check
 """,
@@ -168,7 +168,7 @@ import ast
 class Full(ast.NodeTransformer):
     def visit_Call(self, node):
         if getattr(node.func, 'id', '') == 'check':
-            return ast.copy_location(ast.Constant(100.0), node)
+            return ast.copy_location(ast.Constant(1.0), node)
         return self.generic_visit(node)
     def visit_Assert(self, node):
         return ast.copy_location(ast.Pass(), node)
@@ -180,7 +180,7 @@ get_ipython().ast_transformers.append(Full())
         "no check runs in this process",
         """
 get_ipython().input_transformers_cleanup.append(
-    lambda lines: ['100.0'] if lines and lines[0].startswith('check(') else lines)
+    lambda lines: ['1.0'] if lines and lines[0].startswith('check(') else lines)
 """,
     ),
     Attack(
@@ -190,7 +190,7 @@ get_ipython().input_transformers_cleanup.append(
 ip = get_ipython()
 def before(info):
     if info.raw_cell.startswith('check('):
-        ip.displayhook.write_format_data({'text/plain': '100.0'}, {})
+        ip.displayhook.write_format_data({'text/plain': '1.0'}, {})
         session = getattr(getattr(ip, 'kernel', None), 'session', None)
         if session:
             session.send(ip.kernel.iopub_socket, 'execute_result',
