@@ -1,4 +1,4 @@
-"""As many tests run at once as there are cores: each keeps to one thread, as does what it starts."""
+"""As many tests run at once as there are cores: each, and what it starts, keeps to one thread."""
 
 import os
 
