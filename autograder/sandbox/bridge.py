@@ -23,7 +23,7 @@ from autograder.sandbox import codec, limits, student
 
 FOLDER = Path("/scratch/.kernel")
 """Out of the way of a student's own files; sockets are names in it, as there is no network."""
-CONNECTION = "COURSE_CONNECTION"
+SOCKETS = "COURSE_SOCKETS"
 QUESTION, ANSWER = "course_request", "course_reply"
 KERNEL = "-m", "ipykernel_launcher", "--ext=autograder.sandbox.in_kernel"
 SETTINGS = "--HistoryManager.enabled=False", "--InteractiveShell.colors=nocolor"
@@ -47,11 +47,12 @@ def serve(connection: socket.socket, memory: int) -> None:
             codec.send(connection, *kernel.run(request["cell"]))
 
 
-def inherited_connection() -> socket.socket:
-    """To the referee, whom the kernel itself answers. No process that it starts shall."""
-    connection = socket.socket(fileno=int(os.environ.pop(CONNECTION)))
-    connection.set_inheritable(False)
-    return connection
+def inherited() -> Iterator[socket.socket]:
+    """In the kernel: where questions come from, and the referee, whom it answers itself."""
+    for number in os.environ.pop(SOCKETS).split():
+        connection = socket.socket(fileno=int(number))
+        connection.set_inheritable(False)
+        yield connection
 
 
 class Kernel:
@@ -64,13 +65,16 @@ class Kernel:
         write_connection_file(file, ip=str(FOLDER / "socket"), transport="ipc", key=key)
         json_dump(fontManager, FOLDER / f"fontlist-v{fontManager.__version__}.json")
         at_home = dict.fromkeys(("IPYTHONDIR", "MPLCONFIGDIR", "XDG_CACHE_HOME"), str(FOLDER))
+        self._questions, theirs = socket.socketpair()
+        sockets = theirs.fileno(), connection.fileno()
         self._process = subprocess.Popen(
             [sys.executable, *KERNEL, "-f", file, *SETTINGS],
-            env=os.environ | at_home | {CONNECTION: str(connection.fileno())},
+            env=os.environ | at_home | {SOCKETS: " ".join(map(str, sockets))},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            pass_fds=[connection.fileno()],
+            pass_fds=sockets,
         )
+        theirs.close()
         self._client = BlockingKernelClient(connection_file=file, context=zmq.Context())
         self._client.context.rcvhwm = 0  # what is dropped would be waited for
         self._client.load_connection_file()
@@ -104,8 +108,8 @@ class Kernel:
 
     def _put(self, request: dict[str, Any], buffers: list[bytes] = ()) -> str:
         message = self._client.session.msg(QUESTION)
-        message["buffers"] = [codec.pack(request, buffers)]
         self._client.shell_channel.send(message)
+        codec.send(self._questions, request, buffers)  # as it came, or it would take more memory
         return message["header"]["msg_id"]
 
     def _converse(self, asked: str, hear: Callable[[dict], None]) -> dict[str, Any]:
