@@ -4,6 +4,7 @@ The whole corpus is graded as one class with honest students among it; started b
 user grades it too.
 """
 
+import contextlib
 import json
 import re
 import sqlite3
@@ -20,6 +21,7 @@ from autograder.exercises import load_assignment
 from autograder.grading import package
 from autograder.grading import pool as pool_module
 from autograder.grading.attacks import ATTACKS, QUICK, THEMES, Attack
+from autograder.grading.attacks.reaching import LEFT_OVER
 from autograder.grading.demo import Class, Member, hand_in
 from autograder.grading.outcome import Outcome
 from autograder.grading.pool import LocalPool
@@ -48,7 +50,6 @@ class Graded:
     members: dict[str, Member]
     outcomes: dict[str, Outcome]
     before: dict[str, tuple[int, bytes]]
-    processes: set[str]
 
     def attackers(self):
         return (m for m in self.members.values() if m.kind.startswith("attack"))
@@ -66,7 +67,7 @@ def graded(course: Path, attacks, workers: int = 2) -> Graded:
     (course / "notes.txt").write_text(CANARY)
     for folder in (course, *course.parents[:2]):
         folder.chmod(0o755)  # an attacker must not be held by modes alone
-    before, processes = files_of(course), processes_here()
+    before = files_of(course)
     outcomes = {}
 
     def done(outcome, problems):
@@ -76,7 +77,7 @@ def graded(course: Path, attacks, workers: int = 2) -> Graded:
         return LocalPool(folder, STEM, workers)
 
     grade_class(course, STEM, pool, listener=Listener(done=done))
-    return Graded(course, {m.name: m for m in members}, outcomes, before, processes)
+    return Graded(course, {m.name: m for m in members}, outcomes, before)
 
 
 def files_of(course: Path) -> dict[str, tuple[int, bytes]]:
@@ -92,16 +93,13 @@ def files_of(course: Path) -> dict[str, tuple[int, bytes]]:
     }
 
 
-def processes_here() -> set[str]:
-    """Programs that an attack might have left: their start tells them apart."""
-    found = set()
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rpartition(")")
-        except OSError:
-            continue
-        if fields[0].partition("(")[2] in ("sleep", "nohup", "crontab"):
-            found.add(f"{stat.parent.name} {fields[2].split()[19]}")
+def left_running() -> list[str]:
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            words = (folder / "comm").read_text() + (folder / "cmdline").read_text()
+            if LEFT_OVER in words:
+                found.append(f"{folder.name} {words}")
     return found
 
 
@@ -203,7 +201,7 @@ def test_what_is_kept_is_small_and_carries_no_commands(attacked):
 
 
 def test_nothing_is_left_running(attacked):
-    assert processes_here() <= attacked.processes
+    assert left_running() == []
 
 
 def test_each_takes_no_longer_than_a_submission_may(attacked):

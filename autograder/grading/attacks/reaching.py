@@ -2,9 +2,11 @@
 
 from autograder.grading.attacks.attack import Attack
 
-TRY = """
+LEFT_OVER = "611.25"
+"""Seconds, and the name by which a test knows what an attack has left running."""
+TRY = f"""
 import contextlib, ctypes, glob, os, shutil, signal, socket, subprocess, sys, time
-libc = ctypes.CDLL(None, use_errno=True)
+libc, LEFT_OVER = ctypes.CDLL(None, use_errno=True), "{LEFT_OVER}"
 """
 
 
@@ -32,6 +34,7 @@ ATTACKS = (
         + """
 if os.fork() == 0:
     os.setsid()
+    libc.prctl(15, LEFT_OVER.encode())
     if os.fork() == 0:
         for _ in range(100):
             time.sleep(0.1)
@@ -162,8 +165,8 @@ for _ in range(5):
     _tries(
         "commands that stay after the end",
         "they end with the submission",
-        "subprocess.Popen(['sleep', '600'], start_new_session=True)",
-        "subprocess.Popen('nohup sleep 600 &', shell=True)",
+        "subprocess.Popen(['sleep', LEFT_OVER], start_new_session=True)",
+        "subprocess.Popen(f'nohup sleep {LEFT_OVER} &', shell=True)",
         "open('crontab', 'w').write('* * * * * id'); subprocess.run(['crontab', 'crontab'])",
         "libc.prctl(1, 0, 0, 0, 0)",
     ),
