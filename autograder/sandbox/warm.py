@@ -23,6 +23,7 @@ from autograder.sandbox import limits, system  # noqa: E402  (threads are limite
 _USED_LATER = """
 numpy.random numpy.linalg numpy.fft matplotlib.pyplot matplotlib_inline.backend_inline
 IPython.core.pylabtools IPython.core.async_helpers torch.nn.functional asyncio traceback
+torch.fx.experimental.symbolic_shapes
 course_lib course_lib.checking.answers course_lib.checking.perform course_lib.checking.devices
 course_lib.checking.notebook course_lib.island array_api_compat.numpy array_api_compat.torch
 """

@@ -193,12 +193,12 @@ def test_a_call_in_a_kernel_that_takes_too_long_is_interrupted(kernel, monkeypat
 
 @pytest.mark.slow
 def test_a_kernel_has_no_more_memory_than_a_fork(sandboxes):
-    source = "import numpy as np\ntaken = np.ones({} << 17)"
+    source = "import numpy as np\ntaken = [np.ones(1 << 17) for _ in range({})]"
     for sandbox in sandboxes:
-        with sandbox.student(64 << 20) as student:
+        with sandbox.student(32 << 20) as student:
             student.begin(0)
-            assert run(student, source.format(32))["error"] is None
-            assert "MemoryError" in run(student, source.format(64))["error"][0]
+            assert run(student, source.format(16))["error"] is None
+            assert "MemoryError" in run(student, source.format(33))["error"][0]
 
 
 @pytest.mark.slow

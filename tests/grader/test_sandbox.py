@@ -212,6 +212,15 @@ signal.pause()
         run(forking, source)
 
 
+def test_little_memory_is_little_in_small_pieces_too(sandbox):
+    """What the C library keeps in reserve would not be counted."""
+    source = "import numpy as np\nheld = [np.ones(1 << 17) for _ in range({})]"
+    with sandbox.student(32 << 20) as student:
+        student.begin(0)
+        assert run(student, source.format(16))["error"] is None
+        assert "MemoryError" in run(student, source.format(33))["error"][0]
+
+
 def test_a_quick_answer_hides_no_memory(forking, monkeypatch):
     """It answers each cell at once while a process in the background grows."""
     monkeypatch.setattr(limits, "TOTAL_MEMORY", 400 << 20)
