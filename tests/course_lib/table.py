@@ -4,12 +4,20 @@ import importlib
 import re
 from pathlib import Path
 
-from tests.course_lib.cases import PROPERTIES, half_precision_errors, worst_errors
+from tests.course_lib.cases import EXAMPLES, PROPERTIES, half_precision_errors, worst_errors
 from tests.course_lib.checked import course_lib
+from tests.course_lib.comparing import TOLERANCE
 from tests.course_lib.judges import CASES
 
 for file in sorted(Path(__file__).parent.glob("test_chapter_*.py")):
     importlib.import_module(f"tests.course_lib.{file.stem}")  # these fill PROPERTIES
+
+
+NOTE = f"""
+Each function is judged on {EXAMPLES} generated inputs. Errors are relative to the largest expected
+entry, or to 1 if that is less. A dash: a test of its own demands equality, of whole numbers and truth
+values exactly, of what weights from a module give to {TOLERANCE["float64"]:g}. Ex.: the page leaves
+the formula to an exercise; ch.: the page gives it no number."""
 
 
 def rows() -> list[tuple[str, ...]]:
@@ -37,6 +45,7 @@ def main() -> None:
     head = ("function", "Eq.", "judge", "float64", "float32", "bfloat16 (torch)", "float16 (torch)")
     for row in (head, ("---",) * len(head), *rows()):
         print("| " + " | ".join(row) + " |")
+    print(NOTE)
 
 
 if __name__ == "__main__":
