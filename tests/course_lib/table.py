@@ -15,9 +15,9 @@ for file in sorted(Path(__file__).parent.glob("test_chapter_*.py")):
 
 NOTE = f"""
 Each function is judged on {EXAMPLES} generated inputs. Errors are relative to the largest expected
-entry, or to 1 if that is less. A dash: a test of its own demands equality, of whole numbers and truth
-values exactly, of what weights from a module give to {TOLERANCE["float64"]:g}. Ex.: the page leaves
-the formula to an exercise; ch.: the page gives it no number."""
+entry, or to 1 if that is less. A dash: a test of its own demands equality, of whole numbers and
+truth values exactly, of what weights from a module give to {TOLERANCE["float64"]:g}. Ex.: the page
+leaves the formula to an exercise; ch.: the page gives it no number."""
 
 
 def rows() -> list[tuple[str, ...]]:
