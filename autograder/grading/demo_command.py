@@ -22,6 +22,8 @@ from autograder.sandbox.host import NoSandbox
 
 DEMO = ROOT / "_build" / "demo"
 NOT_AS_DUE = 1
+WIDTH = 120
+"""Of a table, wherever it is printed: no line of it is broken."""
 
 
 @dataclass
@@ -71,7 +73,8 @@ def demo(chapter: str, students: int, attacks: bool) -> None:
     except (CannotRecord, CourseIsBusy, NoSandbox) as reason:
         click.echo(f"Error: {reason}", err=True)
         raise SystemExit(NOT_GRADED) from None
-    console.print(_by_attack(results) if attacks else _by_kind(results))
+    table = _by_attack(results) if attacks else _by_kind(results)
+    Console(width=max(console.width, WIDTH)).print(table)
     _summary(console, chapter, results, seconds)
     raise SystemExit(0 if all(result.as_due for result in results) else NOT_AS_DUE)
 

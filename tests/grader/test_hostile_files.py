@@ -110,7 +110,7 @@ def test_a_huge_time_of_handing_in_is_no_time(tmp_path):
     folder = tmp_path / "submitted" / "ann" / STEM
     folder.mkdir(parents=True)
     (folder / "timestamp.txt").write_bytes(b"1 " * 30_000_000)
-    assert submissions.read(tmp_path, STEM, "ann").handed_in is None
+    assert submissions.handed_in(tmp_path, STEM, "ann") is None
 
 
 def test_a_proof_of_a_million_lines_earns_nothing():
