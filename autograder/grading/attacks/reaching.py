@@ -108,7 +108,7 @@ for _ in range(5):
     ),
     _tries(
         "signals to everybody",
-        "own processes only",
+        "own session, own processes",
         "os.kill(-1, signal.SIGKILL)",
         "os.kill(os.getppid(), signal.SIGKILL)",
         "os.killpg(0, signal.SIGTERM)",
