@@ -112,11 +112,11 @@ def test_a_worker_that_is_killed_at_work_is_replaced(unpacked, maker, monkeypatc
     found, killed = {}, []
     wait = pool_module.wait
 
-    def kill_one_at_work(pipes):
+    def kill_one_at_work(pipes, *more):
         if busy := [worker for worker in pool._team if worker.jobs and not killed]:
             killed.append(busy[0].process.pid)
             os.kill(killed[0], signal.SIGKILL)
-        return wait(pipes)
+        return wait(pipes, *more)
 
     monkeypatch.setattr(pool_module, "wait", kill_one_at_work)
     with LocalPool(unpacked, STEM, 2) as pool:

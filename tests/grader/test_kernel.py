@@ -226,7 +226,7 @@ def test_without_namespaces_a_kernel_is_refused_in_words():
         Sandbox(COURSE_LIB, "trusted", kernel=True)
 
 
-def test_a_kernel_is_not_promised_on_a_cluster():
-    words = ["grade", STEM, "--kernel", "--scheduler", "tcp://127.0.0.1:1"]
+def test_a_kernel_is_not_promised_on_a_cluster(tmp_path):
+    words = ["grade", STEM, "--course", str(tmp_path), "--kernel", "--scheduler", "tcp://[::1]:1"]
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 2 and "leave --scheduler out" in done.output
