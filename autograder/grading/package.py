@@ -18,8 +18,10 @@ def pack(course: Path, stem: str) -> bytes:
     """The released notebook, all checks, and course_lib as the students have it."""
     released, checks = course / "release" / stem, course / "grader" / stem / "checks"
     if not (released / f"{stem}.ipynb").is_file() or not checks.is_dir():
+        others = ", ".join(sorted(path.parent.name for path in course.glob("grader/*/checks")))
         raise NotReleased(
-            f"{stem} was not released in this course folder: course release {stem} first"
+            f"{stem} was not released in {course}; released there: {others or 'nothing yet'}. "
+            f"If that is its name, type  course release {stem}  first."
         )
     files = {f"{stem}.ipynb": released / f"{stem}.ipynb"}
     machine = Path(checking.__file__).parent  # as it is now, whenever the release was made
@@ -29,9 +31,8 @@ def pack(course: Path, stem: str) -> bytes:
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w") as archive:
         for name, path in files.items():
-            archive.writestr(
-                zipfile.ZipInfo(name), path.read_bytes()
-            )  # no times: same in, same out
+            undated = zipfile.ZipInfo(name)  # same in, same out
+            archive.writestr(undated, path.read_bytes())
     return data.getvalue()
 
 

@@ -25,7 +25,7 @@ from autograder.sandbox.host import Gone, Sandbox, Student, TooSlow
 from course_lib.checking import record
 from course_lib.checking.answers import NoAnswer
 from course_lib.checking.judge import judge, judge_proof, report
-from course_lib.checking.perform import Reply
+from course_lib.checking.perform import Question, Reply
 from course_lib.checking.run import DEFAULT_DTYPE, Run
 from course_lib.checking.verdicts import Verdict, earned
 
@@ -268,45 +268,37 @@ class Attempt:
             raise NoAnswer(_word(nothing, 300))
         return answer
 
-    def call(
-        self,
-        name: str,
-        run: Run,
-        args: tuple,
-        kwargs: dict[str, Any],
-        withholds: tuple[str, ...],
-        at_most: int | None,
-        cotangent: Any = None,
-    ) -> Reply:
+    def call(self, question: Question) -> Reply:
         """The transport of every call that a test makes."""
         try:
             student = self._alive()
-            if at_most is not None:
-                return self._call_in_little_memory(name, run, args, kwargs, withholds, at_most)
-            reply = student.call(name, run, args, kwargs, withholds, None, cotangent)
-            if student.interrupted:
-                self._tell(name, TooSlow(reply.failure))
-            return reply
+            if question.at_most is not None:
+                return self._call_in_little_memory(question)
+            return self._call(student, question)
         except Gone as gone:
-            self._tell(name, gone)
+            self._tell(question.function, gone)
             return Reply(failure=str(gone))
+
+    def _call(self, student: Student, question: Question) -> Reply:
+        reply = student.call(question)
+        if student.interrupted:
+            self._tell(question.function, TooSlow(reply.failure))
+        return reply
 
     def _tell(self, what: str, gone: Gone) -> None:
         if (words := f"{what}: {gone}") not in self.incidents:
             self.incidents.append(words)
         self.too_slow |= isinstance(gone, TooSlow)
 
-    def _call_in_little_memory(
-        self, name: str, run: Run, args: tuple, kwargs: dict, withholds: tuple, at_most: int
-    ) -> Reply:
+    def _call_in_little_memory(self, question: Question) -> Reply:
         """In a process of its own, to which the kernel gives no more from the first line on."""
-        with self._new_process(at_most + MEMORY_SLACK) as student:
+        with self._new_process(question.at_most + MEMORY_SLACK) as student:
             self._begin(student)
             if student.alive:
                 student.prepare(*self._prepared)
-                reply = student.call(name, run, args, kwargs, withholds, at_most)
+                reply = self._call(student, question)
                 if "MemoryError" in reply.failure or "allocate memory" in reply.failure:
-                    words = f"needed more than {at_most / limits.MEBIBYTE:.3g} MiB"
+                    words = f"needed more than {question.at_most / limits.MEBIBYTE:.3g} MiB"
                     return Reply(failure=words, over_memory=True)
                 return reply
         return Reply(

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from autograder.sandbox import codec, limits
-from course_lib.checking.perform import Reply
-from course_lib.checking.run import Lent, Run
+from course_lib.checking.perform import Question, Reply
+from course_lib.checking.run import Lent
 
 POLL_SECONDS = 0.05
 GRACE_SECONDS = 1.0
@@ -69,26 +69,17 @@ class Student:
             raise self._broke_off()
         return answer
 
-    def call(
-        self,
-        name: str,
-        run: Run,
-        args: tuple,
-        kwargs: dict[str, Any],
-        withholds: tuple[str, ...],
-        at_most: int | None,
-        cotangent: Any = None,
-    ) -> Reply:
+    def call(self, question: Question) -> Reply:
         buffers: list[bytes] = []
-        desk = _Desk()
+        desk, run = _Desk(), question.run
         request = {
-            "call": name,
+            "call": question.function,
             "run": [run.library, run.dtype, run.device],
-            "args": codec.encode(desk.lend(args), buffers),
-            "kwargs": codec.encode(desk.lend(kwargs), buffers),
-            "cotangent": codec.encode(cotangent, buffers),
-            "withholds": list(withholds),
-            "at_most": at_most,
+            "args": codec.encode(desk.lend(question.args), buffers),
+            "kwargs": codec.encode(desk.lend(question.kwargs), buffers),
+            "cotangent": codec.encode(question.cotangent, buffers),
+            "withholds": list(question.withholds),
+            "at_most": question.at_most,
         }
         answer, back = self._ask(request, limits.CALL_SECONDS, buffers, patient=True, desk=desk)
         late = f"it took more than {limits.CALL_SECONDS} seconds" if self.interrupted else ""

@@ -21,7 +21,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from autograder.sandbox import codec, limits
 from course_lib.checking.answers import Cells, NoAnswer
-from course_lib.checking.perform import Reply, perform
+from course_lib.checking.perform import Question, Reply, perform
 from course_lib.checking.run import Held, Lent, Run
 from course_lib.checking.withheld import withheld
 
@@ -287,13 +287,20 @@ def _prepare(
 def _call(
     built: dict[str, Any], request: dict[str, Any], buffers: list[bytes], connection: Any
 ) -> tuple[Any, list[bytes]]:
-    args, kwargs = codec.decode(request["args"], buffers), codec.decode(request["kwargs"], buffers)
-    args, kwargs = _borrowed(args, connection), _borrowed(kwargs, connection)
-    names, at_most = tuple(request["withholds"]), request["at_most"]
-    cotangent = codec.decode(request["cotangent"], buffers)
+    args, kwargs, cotangent = (
+        codec.decode(request[part], buffers) for part in ("args", "kwargs", "cotangent")
+    )
     try:
-        function = _find(built, request["call"])
-        reply = perform(function, Run(*request["run"]), args, kwargs, names, at_most, cotangent)
+        question = Question(
+            _find(built, request["call"]),
+            Run(*request["run"]),
+            _borrowed(args, connection),
+            _borrowed(kwargs, connection),
+            tuple(request["withholds"]),
+            request["at_most"],
+            cotangent,
+        )
+        reply = perform(question)
     except LookupError:
         reply = Reply(failure="it is gone: the process that made it has ended")
     except KeyboardInterrupt:

@@ -22,10 +22,10 @@ NEW = {
 NOSUID, NODEV, NOEXEC, BIND, REC, PRIVATE = 2, 4, 8, 0x1000, 0x4000, 0x4_0000
 DETACH = 2
 # of its attributes,
-READ_ONLY, WITHOUT_SUID, WITHOUT_DEVICES = 1, 2, 4
+READ_ONLY, WITHOUT_SUID = 1, 2
 RECURSIVE, HERE = 0x8000, -100
 # and the requests of prctl.
-PDEATHSIG, DROP_BOUND, NO_NEW_PRIVILEGES, DUMPABLE = 1, 24, 38, 4
+PDEATHSIG, DROP_BOUND, NO_NEW_PRIVILEGES = 1, 24, 38
 
 _NUMBERS = {  # the same on every architecture since Linux 5.1, except these two
     "pivot_root": {"x86_64": 155, "aarch64": 41}.get(platform.machine(), -1),

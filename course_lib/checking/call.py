@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from course_lib.checking.expect import Failure
-from course_lib.checking.perform import Reply, perform
+from course_lib.checking.perform import Question, Reply, perform
 from course_lib.checking.run import AuthorError, Held, Run
 
-Transport = Callable[..., Reply]
+Transport = Callable[[Question], Reply]
 
 
 @dataclass
@@ -52,7 +52,7 @@ class Call:
         if self.run.library != "torch":
             raise AuthorError('vjp goes through torch: say libraries = ["torch"]')
         self.run.refuse_unrepresentable(cotangent)
-        return self._ask(args, {}, cotangent=cotangent)
+        return self._ask(args, {}, cotangent)
 
     def method(self, name: str) -> "Call":
         """A method of the object that the student's function returned."""
@@ -60,11 +60,11 @@ class Call:
         method = f"{self.function}.{name}" if there else _method(self.function, name)
         return replace(self, function=method)
 
-    def _ask(self, args: tuple, kwargs: dict[str, Any], **more: Any) -> Any:
+    def _ask(self, args: tuple, kwargs: dict[str, Any], cotangent: Any = None) -> Any:
         self.run.refuse_unrepresentable((args, kwargs))
         self.log.arguments.append((args, kwargs))
         reply = self.transport(
-            self.function, self.run, args, kwargs, self.withholds, self.at_most, **more
+            Question(self.function, self.run, args, kwargs, self.withholds, self.at_most, cotangent)
         )
         self.log.printed += reply.printed
         self.changed = list(reply.changed)

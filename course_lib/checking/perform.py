@@ -14,13 +14,29 @@ import traceback
 import tracemalloc
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from course_lib.checking.run import AuthorError, Run, WrongKind, bring_back
 from course_lib.checking.withheld import withheld
+
+
+@dataclass(frozen=True)
+class Question:
+    """One call that a test makes."""
+
+    function: Any
+    """The function, or the name by which another process knows it."""
+    run: Run
+    args: tuple = ()
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    withholds: tuple[str, ...] = ()
+    at_most: int | None = None
+    """Bytes of memory."""
+    cotangent: Any = None
+    """If there is one, not the value is wanted but the gradients that torch finds through it."""
 
 
 @dataclass(frozen=True)
@@ -36,22 +52,12 @@ class Reply:
     printed: int = 0
 
 
-def perform(
-    function: Callable,
-    run: Run,
-    args: tuple,
-    kwargs: dict[str, Any],
-    withholds: tuple[str, ...] = (),
-    at_most: int | None = None,
-    cotangent: Any = None,
-) -> Reply:
-    """Call the function in the library and dtype of the run.
-
-    With a cotangent give, instead of its value, the gradients that torch finds through it.
-    """
-    sent = run.send(args), run.send(kwargs)
-    if cotangent is not None:
-        function = _pulled_back(function, run.send(cotangent))
+def perform(question: Question) -> Reply:
+    """Call the function in the library and dtype of the run."""
+    function, run = question.function, question.run
+    sent = run.send(question.args), run.send(question.kwargs)
+    if question.cotangent is not None:
+        function = _pulled_back(function, run.send(question.cotangent))
     before = copy.deepcopy(sent)
     out = _Counter()
     failure, value, over_memory = "", None, False
@@ -61,14 +67,14 @@ def perform(
             contextlib.redirect_stderr(out),
             warnings.catch_warnings(),
             np.errstate(all="ignore"),
-            withheld(withholds),
-            _memory_limit(run.library, at_most),
+            withheld(question.withholds),
+            _memory_limit(run.library, question.at_most),
         ):
             warnings.simplefilter("ignore")
             value = function(*sent[0], **sent[1])
         value = bring_back(value, run.library)
     except TooMuchMemory as excess:
-        failure = f"needed {_megabytes(excess.args[0])}, allowed {_megabytes(at_most)}"
+        failure = f"needed {_megabytes(excess.args[0])}, allowed {_megabytes(question.at_most)}"
         over_memory = True
     except WrongKind as kind:
         failure = f"it returned {kind}"

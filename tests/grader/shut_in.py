@@ -34,6 +34,26 @@ def open_sandbox(tier: str) -> Iterator[Sandbox]:
         yield sandbox
 
 
+@pytest.fixture(scope="module", params=TIERS)
+def sandbox(request):
+    yield from open_sandbox(request.param)
+
+
+@pytest.fixture
+def student(sandbox) -> Student:
+    with sandbox.student() as student:
+        student.begin(0)
+        yield student
+
+
+@pytest.fixture
+def forking(sandbox, student) -> Student:
+    """One that may start processes; under Landlock none may."""
+    if sandbox.tier == "landlock":
+        pytest.skip("landlock: no second process can be started")
+    return student
+
+
 def run_as_ordinary_user(file: str, *arguments: str) -> subprocess.CompletedProcess:
     command = [sys.executable, str(ORDINARY), sys.executable, "-m", "pytest", "-q", file]
     quiet = ["-p", "no:cacheprovider", "-p", "no:xdist", *arguments]

@@ -6,27 +6,11 @@ import pytest
 
 from autograder.sandbox import limits
 from autograder.sandbox.peer import Student
+from course_lib.checking.perform import Question
 from course_lib.checking.run import Run
-from tests.grader.shut_in import TIERS, open_sandbox, printed, run
+from tests.grader.shut_in import forking, printed, run, sandbox, student
 
-
-@pytest.fixture(scope="module", params=TIERS)
-def sandbox(request):
-    yield from open_sandbox(request.param)
-
-
-@pytest.fixture
-def student(sandbox) -> Student:
-    with sandbox.student() as student:
-        student.begin(0)
-        yield student
-
-
-@pytest.fixture
-def forking(sandbox, student) -> Student:
-    if sandbox.tier == "landlock":
-        pytest.skip("landlock: no second process can be started")
-    return student
+__all__ = ["forking", "sandbox", "student"]
 
 
 def shown(student: Student, source: str) -> list[dict]:
@@ -285,6 +269,6 @@ def test_the_same_seed_gives_the_same_numbers(sandbox):
 def test_what_a_call_prints_is_counted_and_dropped(student):
     run(student, "library = 'numpy'\ndef f():\n    print('secret')\n    return 1.0")
     student.prepare("f", (), ["cell"])
-    reply = student.call("f", Run("numpy", "float64"), (), {}, (), None)
+    reply = student.call(Question("f", Run()))
     assert (reply.failure, reply.printed) == ("", 7)
     assert run(student, "")["stdout"] == ""

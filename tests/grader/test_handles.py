@@ -4,8 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
 
 import course_lib
+from autograder.grading.rebuild import Rebuilt
+from autograder.grading.referee import Attempt
 from autograder.sandbox.host import Gone, Sandbox
 from course_lib.checking.call import Call
 from course_lib.checking.expect import Failure
@@ -134,3 +137,14 @@ def test_a_lent_function_survives_rude_questions(borrower):
 def test_nobody_borrows_for_ever(borrower):
     with pytest.raises(Gone):
         ask(borrower, "greedy", NUMPY)(product, X[0])
+
+
+def test_gradients_cross_where_memory_is_limited_too(sandbox):
+    cells = [new_code_cell(ANSWERS, id="answers"), new_code_cell("", id="square-check")]
+    with Attempt(sandbox, Rebuilt(new_notebook(cells=cells), {}, set()), seed=1) as attempt:
+        attempt.run()
+        attempt.prepare("square", "square-check", ())
+        square = Call("square", TORCH, transport=attempt.call)
+        little = square.within(64 << 20, hint="how much does it hold?")
+        (dx,) = little.vjp(X, 2.0, cotangent=np.array([1.0, 0.5]))
+    np.testing.assert_allclose(dx, 4 * X * np.array([[1.0], [0.5]]))

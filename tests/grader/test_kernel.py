@@ -20,6 +20,7 @@ from autograder.sandbox import limits
 from autograder.sandbox.host import NoSandbox, Sandbox
 from autograder.sandbox.peer import Gone, Student
 from autograder.sandbox.probes import surroundings, try_all
+from course_lib.checking.perform import Question
 from course_lib.checking.run import Run
 from tests.grader.shut_in import COURSE_LIB, run
 
@@ -185,10 +186,10 @@ def test_a_call_in_a_kernel_that_takes_too_long_is_interrupted(kernel, monkeypat
     run(kernel, "library = 'numpy'\ndef f(x):\n    while x:\n        pass\n    return 2.0")
     kernel.prepare("f", (), ["cell"])
     monkeypatch.setattr(limits, "CALL_SECONDS", 0.5)
-    reply = kernel.call("f", Run("numpy", "float64"), (True,), {}, (), None)
+    reply = kernel.call(Question("f", Run(), (True,)))
     assert "took more than" in reply.failure
     monkeypatch.undo()
-    assert kernel.call("f", Run("numpy", "float64"), (False,), {}, (), None).value == 2.0
+    assert kernel.call(Question("f", Run(), (False,))).value == 2.0
 
 
 @pytest.mark.slow
@@ -206,9 +207,7 @@ def test_a_function_lent_to_a_kernel_stays_with_the_referee(kernel):
     run(kernel, "library = 'numpy'\ndef f(g):\n    return g(2.0) + 1")
     kernel.prepare("f", (), ["cell"])
     asked = []
-    reply = kernel.call(
-        "f", Run("numpy", "float64"), (lambda x: asked.append(x) or 5.0,), {}, (), None
-    )
+    reply = kernel.call(Question("f", Run(), (lambda x: asked.append(x) or 5.0,)))
     assert (reply.value, asked) == (6.0, [2.0])
 
 

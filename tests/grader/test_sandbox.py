@@ -7,6 +7,7 @@ import contextlib
 import os
 import select
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -14,16 +15,21 @@ import pytest
 from autograder.sandbox import limits, peer, probes
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.peer import Gone, Student, TooSlow
+from course_lib.checking.perform import Question
 from course_lib.checking.run import Run
 from tests.grader.shut_in import (
     NOT_ROOT,
     ROOT,
-    TIERS,
+    forking,
     gone,
     open_sandbox,
     printed,
     run,
+    sandbox,
+    student,
 )
+
+__all__ = ["forking", "sandbox", "student"]
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sandboxes are Linux's")
 
@@ -39,26 +45,6 @@ def f(x):
 """
 
 
-@pytest.fixture(scope="module", params=TIERS)
-def sandbox(request):
-    yield from open_sandbox(request.param)
-
-
-@pytest.fixture
-def student(sandbox) -> Student:
-    with sandbox.student() as student:
-        student.begin(0)
-        yield student
-
-
-@pytest.fixture
-def forking(sandbox, student) -> Student:
-    """One that may start processes; under Landlock none may."""
-    if sandbox.tier == "landlock":
-        pytest.skip("landlock: no second process can be started")
-    return student
-
-
 @pytest.fixture
 def hurry(monkeypatch):
     """Limits of time so short that a test may meet them."""
@@ -68,7 +54,7 @@ def hurry(monkeypatch):
 
 
 def call(student: Student, *args: object) -> object:
-    return student.call("f", Run("numpy", "float64"), args, {}, (), None)
+    return student.call(Question("f", Run(), args))
 
 
 # Out of reach
@@ -100,10 +86,10 @@ SHUT_ANYWAY = {
 def test_the_same_attempts_succeed_where_submissions_are_trusted():
     """An attempt that fails anyhow would prove nothing of the sandbox."""
     held = set()
-    for sandbox in open_sandbox("trusted"):
+    for trusted in open_sandbox("trusted"):
         with probes.surroundings() as around:
             for attempt in probes.ATTEMPTS:
-                with pytest.MonkeyPatch.context() as patch, sandbox.student() as student:
+                with pytest.MonkeyPatch.context() as patch, trusted.student() as student:
                     patch.setattr(probes, "ATTEMPTS", [attempt])
                     student.begin(0)
                     held |= {
@@ -414,12 +400,16 @@ def test_an_endless_generator_is_no_answer(student):
     assert "generator" in call(student, np.ones(2)).failure
 
 
-def test_time_of_other_processes_counts(forking, hurry):
+def test_time_of_other_processes_counts(forking, monkeypatch):
+    """Only the processor's clock can stop this one in time, and the cell itself just waits."""
+    monkeypatch.setattr(limits, "CELL_SECONDS", 0.4)
+    monkeypatch.setattr(limits, "WALL", 1000)
+    monkeypatch.setattr(forking, "deadline", time.monotonic() + 20)
     source = """
 import os
 while True:
     if not os.fork():
-        for _ in range(10**6): pass
+        for _ in range(10**7): pass
         os._exit(0)
     os.wait()
 """
