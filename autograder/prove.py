@@ -126,6 +126,7 @@ class CodeProof:
             step()
             if self.proof.faults:  # what follows would only repeat it
                 return self.proof
+        self._worked_example(tests)
         self._starter()
         self._wrong_answers()
         self._lazy_answers()
@@ -147,6 +148,16 @@ class CodeProof:
             self._fault("tests.py", test, problem)
         except _TooSlow as slow:
             self._fault(file, function, str(slow))
+
+    def _worked_example(self, tests: ModuleType) -> None:
+        """What a student who fails again and again is shown, where there is one."""
+        try:
+            text = getattr(tests, "on_the_island", str)()
+        except Exception as error:
+            self._fault("tests.py", "on_the_island", f"raises {error!r}")
+        else:
+            if not isinstance(text, str):
+                self._fault("tests.py", "on_the_island", f"returns {text!r}, not a text")
 
     def _load(self) -> dict[str, ModuleType]:
         modules = {}

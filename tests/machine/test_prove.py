@@ -125,6 +125,15 @@ def test_a_wrong_model_answer(course):
     )
 
 
+@pytest.mark.parametrize(
+    ("body", "words"), [("1 / 0", "raises ZeroDivisionError"), ("return 3", "returns 3")]
+)
+def test_a_worked_example_that_shows_nothing(course, body, words):
+    """Only a release would meet it, when the class is waiting."""
+    course.append("row_means/tests.py", f"\n\ndef on_the_island():\n    {body}\n")
+    refused(course.prove(), "01_rows/row_means/tests.py, on_the_island: " + words)
+
+
 def test_a_right_answer_refused(course):
     course.spoil("row_means/right.py", "return x.mean(-1)", "return x.mean(0)")
     refused(course.prove(), "01_rows/row_means/right.py, by_the_library: is refused by test_")

@@ -128,8 +128,7 @@ def test_huge_inputs(dependence, arrays):
 
 
 def on_the_island():
-    averaged = {name: np.tri(4)[i] for i, name in enumerate(("first", "second", "third", "fourth"))}
-    return "a causal layer on four cards: " + ", ".join(
-        f"the {name} output reads {int(row.sum())} input{'s' * (row.sum() > 1)}"
-        for name, row in averaged.items()
+    read = np.tri(4).sum(axis=1).astype(int)
+    return "a causal layer on four cards reads " + ", ".join(
+        f"for output {i} the first {number}" for i, number in enumerate(read, start=1)
     )
