@@ -1,6 +1,29 @@
 """As many tests run at once as there are cores: each, and what it starts, keeps to one thread."""
 
 import os
+import shutil
+
+import pytest
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A real Chromium of this machine, one for all tests of a process; none is ever downloaded."""
+    program = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if program is None:
+        line = f"browser tests not run: none of {', '.join(BROWSERS)} is on the path"
+        pytest.fail(line) if os.environ.get("CI") == "true" else pytest.skip(line)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        as_root = hasattr(os, "geteuid") and os.geteuid() == 0
+        chromium = playwright.chromium.launch(
+            executable_path=program, args=["--no-sandbox"] * as_root
+        )
+        yield chromium
+        chromium.close()

@@ -1,6 +1,5 @@
 """The book built once and shown on the loopback; a real browser; tiny books to break."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -14,7 +13,6 @@ from autograder.book.build import Site
 from autograder.book.serve import server
 
 ROOT = Path(__file__).parents[2]
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 BUILD = """
 import sys
 from pathlib import Path
@@ -66,24 +64,6 @@ def address(site):
         Thread(target=pages.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{pages.server_port}"
         pages.shutdown()
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """A real Chromium of this machine; none is ever downloaded."""
-    program = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if program is None:
-        line = f"browser tests not run: none of {', '.join(BROWSERS)} is on the path"
-        pytest.fail(line) if os.environ.get("CI") == "true" else pytest.skip(line)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        as_root = hasattr(os, "geteuid") and os.geteuid() == 0
-        chromium = playwright.chromium.launch(
-            executable_path=program, args=["--no-sandbox"] * as_root
-        )
-        yield chromium
-        chromium.close()
 
 
 @dataclass
