@@ -21,7 +21,7 @@ from autograder.grading.flags import mentioned, suspicious
 from autograder.grading.outcome import Finding, Mark, Outcome, digest
 from autograder.grading.rebuild import Rebuilt, Unreadable, rebuild
 from autograder.sandbox import codec, limits
-from autograder.sandbox.host import Gone, Sandbox, Student, TooSlow
+from autograder.sandbox.host import Gone, NoSandbox, Sandbox, Student, TooSlow
 from course_lib.checking import record
 from course_lib.checking.answers import NoAnswer
 from course_lib.checking.judge import judge, judge_proof, report
@@ -71,6 +71,13 @@ class Grader:
 
     def grade(self, job: Job) -> Outcome:
         """Whatever was handed in, an outcome comes back."""
+        try:
+            return self._grade(job)
+        except NoSandbox:  # the warm parent was killed, by nobody's code that we run
+            self.sandbox.start_again()
+            return self._grade(job)
+
+    def _grade(self, job: Job) -> Outcome:
         clock = _Clock()
         try:
             rebuilt = rebuild(job.files, self.released, self.stem)
@@ -81,6 +88,7 @@ class Grader:
             attempt.run()
             clock.lap("run")
             marks = tuple(self._marks(rebuilt, attempt))
+            self.sandbox.check_alive()  # or the student would pay for its death
             incidents, too_slow = tuple(attempt.incidents), attempt.too_slow
         clock.lap("referee")
         notebook = nbformat.writes(rebuilt.notebook)
@@ -156,6 +164,8 @@ class Grader:
         except Gone as gone:
             words = f"{name}: {gone}"
             return Mark(meta.grade_id, 0.0, meta.points, answer=answer, comment=words), words
+        except NoSandbox:
+            raise
         except Exception as error:  # a fault of ours costs no other exercise its verdict
             words = f"{name}: could not be judged; a person will look at it"
             attempt.incidents.append(f"{name}: the grader stopped in it: {_word(repr(error), 200)}")

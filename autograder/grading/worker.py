@@ -1,8 +1,6 @@
 """One worker: a referee with its sandbox, fed with jobs through a pipe until the pipe closes."""
 
-import contextlib
 import signal
-from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -18,30 +16,24 @@ def work(pipe: Connection, package: Path, stem: str, tier: str, kernel: bool) ->
     """Say that we are ready, or why not; then answer each job with its outcome."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever gave us the jobs
     limits.bound_memory(MEMORY)
-    with contextlib.ExitStack() as stack:
-        try:
-            grader = Grader(
-                package,
-                stem,
-                stack.enter_context(Sandbox(package / "course_lib", tier, kernel)),
-            )
-        except NoSandbox as reason:
-            pipe.send(("no sandbox", str(reason)))
-            return
+    try:
+        sandbox = Sandbox(package / "course_lib", tier, kernel)
+    except NoSandbox as reason:
+        pipe.send(("no sandbox", str(reason)))
+        return
+    with sandbox:
+        grader = Grader(package, stem, sandbox)
         pipe.send(("ready", ""))
         while True:
             try:
                 job: Job = pipe.recv()
             except EOFError:
                 return
-            pipe.send(("outcome", _grade(grader, job, stack)))
+            pipe.send(("outcome", _grade(grader, job)))
 
 
-def _grade(grader: Grader, job: Job, stack: contextlib.ExitStack) -> object:
+def _grade(grader: Grader, job: Job) -> object:
     try:
-        return grader.grade(job)
-    except NoSandbox:  # its warm parent has died: once more with another one
-        grader.sandbox = stack.enter_context(replace(grader.sandbox))
         return grader.grade(job)
     except Exception as error:  # a fault of ours must not cost the class its marks
         return job.failed(grader.released, f"the grader itself stopped: {error!r}")

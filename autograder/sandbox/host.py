@@ -125,6 +125,19 @@ class Sandbox:
         pid = _pid_of(handle) if descriptors else int(answer[1:])
         return Student(ours, pid, handle, scratch)
 
+    def check_alive(self) -> None:
+        """Raise NoSandbox where the warm parent has died: its children died with it."""
+        with contextlib.suppress(OSError):
+            self._control.sendall(b"alive?")
+            if self._control.recv(1) == warm.READY:
+                return
+        raise NoSandbox("the warm parent has died")
+
+    def start_again(self) -> None:
+        """With another warm parent."""
+        self.close()
+        self.__post_init__()
+
     def close(self) -> None:
         self._control.close()
         if process := getattr(self, "_process", None):

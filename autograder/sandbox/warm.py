@@ -55,6 +55,9 @@ def main() -> None:
         message, descriptors, *_ = socket.recv_fds(control, 4096, 1)
         if not message:
             os._exit(0)
+        if not descriptors:  # somebody asks whether we live
+            control.sendall(READY)
+            continue
         request = json.loads(message)
         connection = socket.socket(fileno=descriptors[0])
         if tier == "namespaces":

@@ -1,5 +1,6 @@
 """Processes die at every level, and nobody loses a mark by it."""
 
+import contextlib
 import json
 import os
 import signal
@@ -13,10 +14,10 @@ from autograder.grading import package
 from autograder.grading import pool as pool_module
 from autograder.grading.demo import Class
 from autograder.grading.pool import LocalPool
-from autograder.grading.referee import Grader, Job
+from autograder.grading.referee import Attempt, Grader, Job
 from autograder.release import make_release
 from autograder.sandbox import limits
-from autograder.sandbox.host import Sandbox
+from autograder.sandbox.host import NoSandbox, Sandbox
 
 pytestmark = pytest.mark.whole
 
@@ -139,6 +140,28 @@ def test_a_warm_parent_that_is_killed_is_replaced(unpacked, maker):
     assert all(as_due(found[member.name], member) for member in members)
 
 
+@pytest.mark.parametrize("when", ["at the first call", "at the last call"])
+def test_a_warm_parent_that_dies_at_work_costs_nobody_a_mark(grader, maker, monkeypatch, when):
+    def ask(*call, real=Attempt._call):
+        calls.append(call)
+        if len(calls) == fatal:
+            _kill_below(os.getpid(), "autograder.sandbox.warm")
+            with contextlib.suppress(NoSandbox):
+                while True:
+                    grader.sandbox.check_alive()
+        return real(*call)
+
+    calls, fatal = [], None
+    monkeypatch.setattr(Attempt, "_call", ask)
+    member = maker.model("cem")
+    grader.grade(job(member))
+    calls, fatal = [], 1 if "first" in when else len(calls)
+    outcome = grader.grade(job(member))
+    assert len(calls) > fatal
+    assert as_due(outcome, member)
+    assert not outcome.incidents
+
+
 def test_a_submission_that_takes_its_worker_down_twice_is_left_to_a_person(unpacked, maker):
     deadly, honest = maker.model("student_1"), maker.model("student_2")
     jobs = [_Deadly(**vars(job(deadly))), job(honest)]
@@ -156,7 +179,8 @@ class _Deadly(Job):
         return os._exit, (1,)
 
 
-def _kill_below(pid: int) -> None:
-    """Everything that this process has started."""
+def _kill_below(pid: int, program: str = "") -> None:
+    """Everything that this process has started, or all that runs this program."""
     for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-        os.kill(int(child), signal.SIGKILL)
+        if program in Path(f"/proc/{child}/cmdline").read_text():
+            os.kill(int(child), signal.SIGKILL)
