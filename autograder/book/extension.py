@@ -16,7 +16,7 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.util import logging
 
-from autograder.book import boxes, formulas, gate, numbering
+from autograder.book import boxes, figures, formulas, gate, numbering
 
 STATIC = Path(__file__).resolve().parent / "static"
 FOLLOW_THE_SYSTEM = """
@@ -106,6 +106,7 @@ def setup(app: Sphinx) -> dict:
     # without JavaScript the page is light (default_mode); the theme's own "auto" needs this too
     app.add_js_file(None, body=FOLLOW_THE_SYSTEM)
     boxes.setup(app)
+    figures.setup(app)
     formulas.setup(app)
     app.add_env_collector(numbering.ChapterNumbers)
     app.connect("config-inited", keep_outputs_while_they_hold)

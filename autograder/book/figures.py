@@ -1,0 +1,110 @@
+"""Figures that move: drawn while the book is built, by the very modules that move them later.
+
+Each is a module in `static/figures/`. Node runs it once with the numbers of `course_lib`, so that
+its picture, its table and its sentence stand on the page without JavaScript.
+"""
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.application import Sphinx
+
+from autograder.book.boxes import CourseDirective
+from autograder.book.formulas import node_binary
+from course_lib import island
+
+MODULES = Path(__file__).resolve().parent / "static" / "figures"
+DRAW = """
+const [base, module] = await Promise.all([import(process.argv[1]), import(process.argv[2])]);
+let given = "";
+for await (const part of process.stdin) given += part;
+const { name, data } = JSON.parse(given);
+process.stdout.write(base.markup(name, module, data));
+"""
+
+
+def the_island() -> dict:
+    return {
+        "names": island.NAMES,
+        "places": island.PLACES,
+        "markers": island.MARKERS,
+        "angles": [radio.angle for radio in island.RADIOS],
+        "keys": island.KEYS.tolist(),
+        "values": island.VALUES.tolist(),
+        "centre": island.MAP_CENTRE,
+        "sharpness": island.SHARPNESS,
+    }
+
+
+DATA: dict[str, Callable[[], dict]] = {
+    "softmax_temperature": the_island,
+}
+"""The numbers that each figure is given; what is not here is no figure."""
+
+
+def draw(name: str) -> str:
+    """The figure before anything has been moved, as HTML that `static/figures/start.js` wakes."""
+    modules = [(MODULES / f"{module}.js").as_uri() for module in ("base", name)]
+    done = subprocess.run(
+        [node_binary(), "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON", "--input-type=module"]
+        + ["-e", DRAW, *modules],
+        input=json.dumps({"name": name, "data": DATA[name]()}),
+        capture_output=True,
+        encoding="utf-8",
+    )
+    if done.returncode:
+        raise RuntimeError(f"static/figures/{name}.js could not be drawn:\n{done.stderr.strip()}")
+    return done.stdout
+
+
+class MovingFigure(CourseDirective):
+    """One moving figure; its content is the caption and, after it, a question for a prediction.
+
+    `:show:` is the state, as JSON, that a button in the answer of the question brings about.
+    """
+
+    required_arguments = 1
+    has_content = True
+    option_spec = {"name": directives.unchanged_required, "show": directives.unchanged_required}
+
+    def run(self) -> list[nodes.Node]:
+        name = self.arguments[0]
+        if name not in DATA:
+            raise self.error(f"no moving figure is called {name!r}; there are {', '.join(DATA)}")
+        self.assert_has_content()
+        caption, *prediction = self.parse_content_to_nodes()
+        figure = nodes.figure(classes=["moving"])
+        self.set_source_info(figure)
+        figure += [*prediction, nodes.raw("", draw(name), format="html")]
+        figure += nodes.caption("", "", *caption.children)
+        if "show" in self.options:
+            self._offer(figure)
+        self.add_name(figure)
+        return [figure]
+
+    def _offer(self, figure: nodes.figure) -> None:
+        state = json.dumps(json.loads(self.options["show"]))
+        button = (
+            f"<button type='button' data-show='{state}' disabled>Show it in the figure</button>"
+        )
+        for answer in figure.findall(nodes.container):
+            if "answer" in answer["classes"]:
+                answer += nodes.raw("", button, format="html")
+                return
+        raise self.error(":show: needs a question with choices, in whose answer the button stands")
+
+
+def load_what_moves(app: Sphinx, page: str, template: str, context: dict, doctree) -> None:
+    """Only the pages that have a moving figure load anything for it."""
+    if doctree and any("moving" in figure["classes"] for figure in doctree.findall(nodes.figure)):
+        app.add_css_file("figures/figures.css")
+        app.add_js_file("figures/start.js", type="module")
+
+
+def setup(app: Sphinx) -> None:
+    app.add_directive("moving-figure", MovingFigure)
+    app.connect("html-page-context", load_what_moves)

@@ -1,0 +1,216 @@
+// What every moving figure shares. A figure is a module that exports
+//   controls(data)         what can be moved: numbers, choices, switches, buttons
+//   compute(state, data)   the numbers, by the formulas of course_lib (tests compare them)
+//   panels(now), table(now), say(now, before)   its picture, its table, its sentence
+//   drag                   by panel: where a pointer is, as a change of the state
+// and `now` is { state, values, data }. The picture is text: it is drawn once while the book is
+// built, so that it stands there without JavaScript, and again whenever the reader moves something.
+
+import { keep, kept } from "../keep.js";
+
+const MINUS = "\u2212";
+const PAUSE = 250; // ms without a change before the sentence is said
+const GLIDE = 600;
+
+/** A number as a page prints it: a true minus sign, no minus zero. */
+export function print(number, digits = 2) {
+  if (!Number.isFinite(number)) return Number.isNaN(number) ? "nan" : number < 0 ? `${MINUS}∞` : "∞";
+  const text = Math.abs(number).toFixed(digits);
+  return (number < 0 && Number(text) ? MINUS : "") + text;
+}
+
+export const share = (weight) => (weight > 0 && weight < 0.005 ? "<0.01" : print(weight));
+export const point = (place, digits = 2) => `(${place.map((x) => print(x, digits)).join(", ")})`;
+export const curve = (places, kind) =>
+  `<polyline class="${kind}" points="${places.map((p) => p.map((x) => x.toFixed(2))).join(" ")}"/>`;
+export const text = (x, y, words, kind = "") =>
+  `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" class="${kind}">${escaped(words)}</text>`;
+const escaped = (words) => String(words).replace(/&/g, "&amp;").replace(/</g, "&lt;");
+
+/** The whole figure as HTML, before anything has been moved. */
+export function markup(name, figure, data) {
+  const now = at(figure, beginning(figure, data), data);
+  const controls = figure.controls(data).map((control) => field(name, control)).join("\n");
+  return `<div class="moving-figure" data-figure="${name}">
+<div class="panels">${figure.panels(now).map(panel).join("\n")}</div>
+<p class="said" role="status">${figure.say(now, null)}</p>
+<fieldset class="controls" disabled><legend class="visually-hidden">Move the figure</legend>
+${controls}
+<button type="button" class="back">Back to the beginning</button></fieldset>
+<noscript><p class="needs-javascript">To move it, allow JavaScript.</p></noscript>
+<details class="values"><summary>All values as a table</summary><div><table>${rows(figure.table(now))}</table></div></details>
+<script type="application/json">${JSON.stringify(data)}</script>
+</div>`;
+}
+
+/** Bring a figure that was drawn by `markup` to life. */
+export function start(root, figure) {
+  const data = JSON.parse(root.querySelector("script").textContent);
+  const controls = figure.controls(data);
+  const inputs = root.querySelector(".controls");
+  let now = at(figure, beginning(figure, data), data);
+  let before = now; // as the last sentence left it
+  let pause, frame;
+
+  function change(patch, source) {
+    now = at(figure, { ...now.state, ...patch }, data);
+    figure.panels(now, before).forEach(({ body, grips = [], says }, i) => {
+      const svg = root.querySelectorAll("svg")[i];
+      svg.setAttribute("aria-label", says);
+      svg.firstElementChild.innerHTML = body;
+      grips.forEach(([, x, y], k) => place(svg.querySelectorAll(".grip")[k], x, y));
+    });
+    root.querySelector("table").innerHTML = rows(figure.table(now));
+    for (const control of controls) tell(inputs, control, now.state, source);
+    clearTimeout(pause);
+    pause = setTimeout(() => {
+      root.querySelector(".said").textContent = figure.say(now, before);
+      before = now;
+    }, PAUSE);
+  }
+
+  /** Move to another state so that the eye can follow, unless the reader wants no motion. */
+  function glide(goal) {
+    cancelAnimationFrame(frame);
+    const from = now.state;
+    const moving = Object.keys(goal).filter((key) => typeof goal[key] === "number");
+    if (!moving.length || matchMedia("(prefers-reduced-motion: reduce)").matches) return change(goal);
+    const begun = performance.now();
+    const step = (time) => {
+      const part = Math.min(1, Math.max(0, (time - begun) / GLIDE));
+      const eased = part * part * (3 - 2 * part);
+      const between = (key) => [key, from[key] + eased * (goal[key] - from[key])];
+      change(part < 1 ? { ...goal, ...Object.fromEntries(moving.map(between)) } : goal);
+      if (part < 1) frame = requestAnimationFrame(step);
+    };
+    frame = requestAnimationFrame(step);
+  }
+
+  const of = (input) => controls.find(({ name }) => name === input.dataset.name);
+  inputs.addEventListener("input", ({ target }) => {
+    cancelAnimationFrame(frame);
+    const value = read(target, of(target));
+    if (value !== undefined) change({ [target.dataset.name]: value }, target);
+  });
+  inputs.addEventListener("focusout", () => controls.forEach((c) => tell(inputs, c, now.state)));
+  inputs.addEventListener("click", ({ target }) => {
+    if (target.matches(".back")) glide(beginning(figure, data));
+    else if (target.matches("button")) glide(of(target).press(now.state, data));
+  });
+  root.querySelectorAll("svg").forEach((svg) => {
+    const to = figure.drag?.[svg.dataset.panel];
+    if (to) follow(svg, (at, grip) => change(to(at, now.state, data, grip)));
+  });
+  remember(root.closest("figure"), root.dataset.figure, glide);
+  inputs.disabled = false;
+  root.dataset.started = "";
+}
+
+const at = (figure, state, data) => ({ state, values: figure.compute(state, data), data });
+
+const beginning = (figure, data) => ({
+  ...Object.fromEntries(figure.controls(data).filter((c) => "value" in c).map((c) => [c.name, c.value])),
+  ...figure.more?.(data),
+});
+
+// A grip is never drawn anew: a finger that holds it would lose it.
+const panel = ({ name, title, width, height, body, grips = [], says }) =>
+  `<div class="panel"><p class="panel-title">${title}</p><svg viewBox="0 0 ${width} ${height}" ` +
+  `role="img" data-panel="${name}" aria-label="${escaped(says)}"><g>${body}</g>` +
+  `${grips.map(([grip, x, y]) => `<circle class="grip" data-grip="${grip}" cx="${x}" cy="${y}" r="22"/>`).join("")}</svg></div>`;
+
+function place(grip, x, y) {
+  grip.setAttribute("cx", x);
+  grip.setAttribute("cy", y);
+}
+
+function rows({ head, body }) {
+  const cells = (row) => row.map((cell, i) => (i ? `<td>${escaped(cell)}</td>` : `<th scope="row">${escaped(cell)}</th>`));
+  const line = (row) => `<tr>${cells(row).join("")}</tr>`;
+  const top = head.map((cell) => `<th scope="col">${escaped(cell)}</th>`).join("");
+  return `<thead><tr>${top}</tr></thead><tbody>${body.map(line).join("")}</tbody>`;
+}
+
+// controls
+
+function field(figure, control) {
+  const { name, label, kind, value, options, min, max, step, unit = "" } = control;
+  const id = `${figure}-${name}`;
+  if (kind === "button") return `<button type="button" data-name="${name}">${label}</button>`;
+  if (kind === "switch")
+    return `<label class="control"><input type="checkbox" data-name="${name}"${value ? " checked" : ""}> ${label}</label>`;
+  if (kind === "choice") {
+    const offered = options.map(
+      ([is, words]) => `<option value="${is}"${is === value ? " selected" : ""}>${words}</option>`,
+    );
+    return `<label class="control">${label} <select data-name="${name}">${offered.join("")}</select></label>`;
+  }
+  const [low, high, here] = [min, max, value].map((x) => onSlider(x, control));
+  const notch = control.log ? (high - low) / 120 : step;
+  return `<div class="control number"><label for="${id}">${label}</label>
+<input type="range" id="${id}" data-name="${name}" min="${low}" max="${high}" step="${notch}" value="${here}" aria-valuetext="${shown(value, control)}${unit}">
+<span><input type="number" data-name="${name}" aria-label="${label}, typed" min="${min}" max="${max}" step="${step}" value="${shown(value, control)}">${unit}</span></div>`;
+}
+
+const onSlider = (value, { log }) => (log ? Math.log2(value) : value);
+const shown = (value, { digits = 2 }) => String(Number(value.toFixed(digits)));
+
+/** What a reader has put in; undefined for a number that is not one, or not yet. */
+function read(input, control) {
+  if (input.type === "checkbox") return input.checked;
+  if (!["range", "number"].includes(input.type)) return input.value;
+  if (input.value === "") return undefined;
+  let value = Number(input.value);
+  if (input.type === "range" && control.log) value = 2 ** value;
+  if (control.whole) value = Math.round(value);
+  if (control.turns && Number.isFinite(value)) return ((value % 360) + 360) % 360;
+  return value >= control.min && value <= control.max ? value : undefined;
+}
+
+/** Let the inputs of a control say what the state says; not the one that says it just now. */
+function tell(inputs, control, state, source) {
+  for (const input of inputs.querySelectorAll(`[data-name="${control.name}"]`)) {
+    const value = state[control.name];
+    if (input.type === "checkbox") input.checked = value;
+    else if (input.matches("select")) input.value = value;
+    else if (input.type === "range") {
+      input.value = onSlider(value, control);
+      input.setAttribute("aria-valuetext", shown(value, control) + (control.unit ?? ""));
+    } else if (input !== source) input.value = shown(value, control);
+  }
+}
+
+// A mouse may take hold anywhere, a finger only at the grip: elsewhere it scrolls the page or taps.
+function follow(svg, to) {
+  let grip = null;
+  const where = ({ clientX, clientY }) => {
+    const { x, y } = new DOMPoint(clientX, clientY).matrixTransform(svg.getScreenCTM().inverse());
+    return [x, y];
+  };
+  svg.addEventListener("pointerdown", (event) => {
+    const held = event.target.closest(".grip");
+    if (event.pointerType === "touch" && !held) return;
+    event.preventDefault();
+    svg.setPointerCapture(event.pointerId);
+    grip = held?.dataset.grip ?? "";
+    to(where(event), grip);
+  });
+  const hold = (event) => event.target.closest(".grip") && event.preventDefault();
+  svg.addEventListener("touchstart", hold, { passive: false }); // touch-action is deaf inside an SVG
+  svg.addEventListener("pointermove", (event) => grip !== null && to(where(event), grip));
+  for (const end of ["pointerup", "pointercancel"]) svg.addEventListener(end, () => (grip = null));
+  svg.addEventListener("click", (event) => event.pointerType === "touch" && to(where(event), ""));
+}
+
+/** The prediction of a figure stays made when the page is opened again. */
+function remember(figure, name, glide) {
+  const key = `attention:figure:${name}`;
+  const choices = [...(figure?.querySelectorAll(".choices input") ?? [])];
+  const made = choices[kept(key)];
+  if (made && !choices.some((choice) => choice.checked)) made.checked = true;
+  choices.forEach((choice, i) => choice.addEventListener("change", () => keep(key, i)));
+  figure?.querySelectorAll("[data-show]").forEach((button) => {
+    button.disabled = false;
+    button.addEventListener("click", () => glide(JSON.parse(button.dataset.show)));
+  });
+}
