@@ -5,9 +5,14 @@ from importlib import import_module
 import click
 
 VERBS = {
+    "collect": "autograder.classroom.collect_command",
     "demo": "autograder.grading.demo_command",
     "exercises": "autograder.exercises_command",
     "grade": "autograder.grading.command",
+    "export": "autograder.classroom.export_command",
+    "extend": "autograder.classroom.extend_command",
+    "feedback": "autograder.classroom.feedback_command",
+    "init": "autograder.classroom.init_command",
     "ledger": "autograder.ledger",
     "release": "autograder.release",
     "sandbox": "autograder.sandbox.command",

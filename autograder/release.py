@@ -30,14 +30,22 @@ Hand in {stem}.ipynb.
 """
 
 
+def _course_here() -> Path:
+    """The folder one stands in, if it is a course's; a verb is then short to type."""
+    return Path() if Path("nbgrader_config.py").is_file() else COURSE
+
+
+course_option = click.option(
+    "--course",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=_course_here,
+    help="The course folder that nbgrader works in.  [default: this one, else _build/course]",
+)
+
+
 @click.command()
 @click.argument("chapter", metavar="NN_topic")
-@click.option(
-    "--course",
-    type=click.Path(path_type=Path),
-    default=COURSE,
-    help="The course folder that nbgrader works in; made if need be.  [default: _build/course]",
-)
+@course_option
 @click.option("--reseed", is_flag=True, help="Draw new hidden inputs for this class.")
 def release(chapter: str, course: Path, reseed: bool) -> None:
     """Make the student's notebook and bundle of one chapter.

@@ -14,7 +14,7 @@ from autograder.grading.journal import CannotRecord, CourseIsBusy
 from autograder.grading.package import NotReleased
 from autograder.grading.pool import LocalPool
 from autograder.grading.run import Listener, Pool, Report, grade_class
-from autograder.release import COURSE
+from autograder.release import course_option
 from autograder.sandbox.host import NoSandbox
 from autograder.sandbox.tiers import choose
 
@@ -23,12 +23,7 @@ NOT_GRADED, PROBLEMS = 2, 1
 
 @click.command()
 @click.argument("chapter", metavar="NN_topic")
-@click.option(
-    "--course",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    default=COURSE,
-    help="The course folder that nbgrader works in.  [default: _build/course]",
-)
+@course_option
 @click.option("--student", default="*", help="Only these; a pattern such as a* will do.")
 @click.option("--workers", type=click.IntRange(1), help="Processes at once.  [default: one a core]")
 @click.option("--scheduler", metavar="ADDRESS", help="Grade on a Dask cluster instead.")

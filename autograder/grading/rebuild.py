@@ -79,12 +79,12 @@ def _choose(files: dict[str, bytes], known: dict, stem: str, repairs: list[str])
     read = {}
     for name, data in sorted(notebooks.items()):
         try:
-            read[name] = _cells_of(name, data, repairs)
+            read[name] = cells_of(name, data, repairs)
         except Unreadable as reason:
             if len(notebooks) == 1:
                 raise
             repairs.append(str(reason))
-    ours = {name: sum(_key(cell, known) is not None for cell in read[name]) for name in read}
+    ours = {name: sum(key_of(cell, known) is not None for cell in read[name]) for name in read}
     if not any(ours.values()):
         raise Unreadable("none of this assignment's cells is in what was handed in")
     expected = f"{stem}.ipynb"
@@ -96,7 +96,7 @@ def _choose(files: dict[str, bytes], known: dict, stem: str, repairs: list[str])
     return read[best]
 
 
-def _cells_of(name: str, data: bytes, repairs: list[str]) -> list[dict]:
+def cells_of(name: str, data: bytes, repairs: list[str]) -> list[dict]:
     if len(data) > NOTEBOOK_AT_MOST:
         raise Unreadable(f"{_short(name)} is larger than {NOTEBOOK_AT_MOST >> 20} MiB")
     text = data.decode("utf-8-sig", errors="replace")
@@ -160,7 +160,7 @@ def _sort_out(cells: list[dict], known: dict, repairs: list[str]) -> tuple[dict,
     own: dict[str | None, list] = {}
     before, order, numbers, left = None, [], itertools.count(1), ALL_TEXT
     for cell in cells:
-        key = _key(cell, known)
+        key = key_of(cell, known)
         if key is None:
             if cell.get("cell_type") == "code" and _text(cell).strip():
                 left -= len(_text(cell))
@@ -195,7 +195,7 @@ def _sort_out(cells: list[dict], known: dict, repairs: list[str]) -> tuple[dict,
     return found, own
 
 
-def _key(cell: dict, known: dict) -> str | None:
+def key_of(cell: dict, known: dict) -> str | None:
     """Which of our cells it is: by nbgrader's id, or by the cell's own where that was lost."""
     metadata = cell.get("metadata")
     meta = metadata.get("nbgrader") if isinstance(metadata, dict) else None

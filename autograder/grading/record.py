@@ -6,6 +6,7 @@ it, and a mark given by hand asks for a second look only where the answer has ch
 """
 
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import sqlalchemy as sa
 from nbgrader.api import Base, new_uuid
@@ -13,6 +14,8 @@ from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import parse_utc
 from traitlets.config import Config
 
+from autograder.classroom.extensions import Extensions, read_extensions
+from autograder.classroom.students import LIST
 from autograder.grading.database import Database
 from autograder.grading.journal import CannotRecord
 from autograder.grading.outcome import Mark, Outcome
@@ -32,6 +35,13 @@ CHECK = "-check"
 ROUNDING = 1e-9
 
 
+def recorder_of(course: Path, config: Config) -> "Recorder":
+    """The one for this course: its gradebook, its policy, its students, its extensions."""
+    url = config.CourseDirectory.get("db_url") or f"sqlite:///{course / 'gradebook.db'}"
+    has_no_list = not (course / LIST).is_file()
+    return Recorder(url, config, create_students=has_no_list, extensions=read_extensions(course))
+
+
 class NotInGradebook(CannotRecord):
     """No such student, assignment or cell: this submission is left out, others may go on."""
 
@@ -42,9 +52,16 @@ class Recorder:
     `config` is the course's nbgrader configuration; of it the late penalty is used.
     """
 
-    def __init__(self, db_url: str, config: Config | None = None, create_students: bool = True):
+    def __init__(
+        self,
+        db_url: str,
+        config: Config | None = None,
+        create_students: bool = True,
+        extensions: Extensions | None = None,
+    ):
         self._database = Database(db_url)
         self._create_students = create_students
+        self._extensions = extensions or Extensions([])
         self._late = AssignLatePenalties(config=config or Config())
         self._late.init_plugin()
 
@@ -76,6 +93,30 @@ class Recorder:
         before = {mark.cell: mark for mark in previous.marks} if previous else {}
         self._database.transact(lambda db: self._write(db, outcome, before, parse_utc(handed_in)))
 
+    def settle_lateness(self, assignment: str) -> None:
+        """Extensions and penalties, where marks were given by hand or more time after grading."""
+        self._database.transact(lambda db: self._settle_lateness(db, assignment))
+
+    def _settle_lateness(self, db: sa.Connection, name: str) -> None:
+        counts = sa.func.coalesce(GRADE.c.manual_score, GRADE.c.auto_score)
+        score = sa.func.sum(counts + sa.func.coalesce(GRADE.c.extra_credit, 0.0))
+        columns = (SUBMITTED.c.id, SUBMISSION.c.student_id, ASSIGNMENT.c.id.label("assignment"))
+        handed_in = db.execute(
+            sa.select(*columns, ASSIGNMENT.c.duedate, score.label("score"))
+            .join_from(SUBMITTED, SUBMISSION, SUBMITTED.c.assignment_id == SUBMISSION.c.id)
+            .join(ASSIGNMENT, SUBMISSION.c.assignment_id == ASSIGNMENT.c.id)
+            .outerjoin(GRADE, GRADE.c.notebook_id == SUBMITTED.c.id)
+            .where(ASSIGNMENT.c.name == name)
+            .group_by(*columns, ASSIGNMENT.c.duedate)
+        ).all()
+        for row in handed_in:
+            more_time = self._extensions.of(row.student_id, name)
+            submission = _submission(db, row.assignment, row.student_id, None, more_time)
+            late = _seconds_late(row, submission)
+            penalty = self._penalty(row.student_id, row.score or 0.0, late)
+            this = SUBMITTED.c.id == row.id
+            db.execute(SUBMITTED.update().where(this).values(late_submission_penalty=penalty))
+
     def _write(
         self,
         db: sa.Connection,
@@ -87,7 +128,8 @@ class Recorder:
         cells = _cells(db, assignment.notebook_id)
         _check_same_assignment(outcome, cells)
         self._admit(db, outcome.student)
-        submission = _submission(db, assignment.id, outcome.student, handed_in)
+        more_time = self._extensions.of(outcome.student, outcome.assignment)
+        submission = _submission(db, assignment.id, outcome.student, handed_in, more_time)
         notebook = _submitted_notebook(db, assignment.notebook_id, submission.id)
         graded = [cell for cell in cells if cell.max_score is not None]
         answered = [cell for cell in cells if cell.type != "GradeCell"]
@@ -181,7 +223,11 @@ def _check_same_assignment(outcome: Outcome, cells: list[sa.Row]) -> None:
 
 
 def _submission(
-    db: sa.Connection, assignment_id: str, student: str, handed_in: datetime | None
+    db: sa.Connection,
+    assignment_id: str,
+    student: str,
+    handed_in: datetime | None,
+    more_time: timedelta | None,
 ) -> sa.Row:
     this = (SUBMISSION.c.assignment_id == assignment_id) & (SUBMISSION.c.student_id == student)
     find = sa.select(SUBMISSION.c.id, SUBMISSION.c.timestamp, SUBMISSION.c.extension).where(this)
@@ -189,6 +235,8 @@ def _submission(
         db.execute(SUBMISSION.insert().values(assignment_id=assignment_id, student_id=student))
     if handed_in:
         db.execute(SUBMISSION.update().where(this).values(timestamp=handed_in))
+    if more_time is not None:
+        db.execute(SUBMISSION.update().where(this).values(extension=more_time or None))
     return db.execute(find).one()
 
 

@@ -24,7 +24,7 @@ from autograder.grading.journal import (
     journal_key,
 )
 from autograder.grading.outcome import Outcome
-from autograder.grading.record import NotInGradebook, Recorder
+from autograder.grading.record import NotInGradebook, Recorder, recorder_of
 from autograder.grading.referee import Job
 from autograder.release import nbgrader_configuration, secret_seed
 
@@ -81,7 +81,7 @@ def grade_class(
         package.unpack(data, folder)
         journal = stack.enter_context(Journal(course / "grading" / "journal.db"))
         config = nbgrader_configuration(course)
-        recorder = stack.enter_context(Recorder(_db_url(course, config), config))
+        recorder = stack.enter_context(recorder_of(course, config))
         desk = _Desk(course, stem, journal, recorder, report)
         desk.finish_what_was_begun()
         key_of = _keys(package.digest(data), secret_seed(course, stem))
@@ -103,10 +103,6 @@ def grade_class(
 def _keys(checks: str, seed: int) -> Callable[[submissions.Submission], tuple[str, int]]:
     environment = environment_fingerprint()
     return lambda handed: (journal_key(handed.content, checks, seed, environment), seed)
-
-
-def _db_url(course: Path, config) -> str:
-    return config.CourseDirectory.get("db_url") or f"sqlite:///{course / 'gradebook.db'}"
 
 
 @dataclass

@@ -1,0 +1,269 @@
+"""Put what was handed in where nbgrader looks for it, one notebook a student, and say how.
+
+The best that a source has of each student goes to submitted/<student>/<assignment>/ under its right
+name. What was there before and differs is kept in collected/<assignment>/earlier/.
+"""
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path, PurePath
+
+import nbformat
+
+from autograder.classroom.hand_ins import UNREADABLE, Damaged, Item, TooLarge, items_in
+from autograder.classroom.owners import Owner, Owners
+from autograder.classroom.slim import without_outputs
+from autograder.classroom.students import NO_PART_OF_A_NAME, Student, known_students
+from autograder.classroom.tables import plain
+from autograder.grading.rebuild import NOTEBOOK_AT_MOST, Unreadable, cells_of, key_of
+
+WORD = (".doc", ".docx", ".odt", ".rtf", ".pages")
+
+
+@dataclass
+class Collected:
+    """What one run found."""
+
+    taken: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    notes: list[tuple[str, str]] = field(default_factory=list)
+    """Student, and what was put right."""
+    problems: list[tuple[str, str]] = field(default_factory=list)
+    """Student or file, and what a person should look at."""
+    missing: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """One notebook, and how well it fits."""
+
+    owner: Owner
+    item: Item
+    file: Path
+    """Its bytes, on our disk."""
+    ours: int
+    """Cells of this assignment."""
+    other: str
+    """The assignment that it belongs to, if not to this one."""
+    notes: tuple[str, ...]
+
+    def rank(self, stem: str) -> tuple:
+        expected = self.owner.file == f"{stem}.ipynb"
+        return self.ours > 0, expected, self.owner.upload, self.item.changed
+
+
+def collect_from(
+    course: Path, stem: str, sources: Iterable[Path], when: datetime | None = None
+) -> Collected:
+    """Take this assignment out of the sources; doing so twice changes nothing."""
+    report = Collected()
+    students = everybody(course)
+    owners, anybody = Owners(students), not students
+    known = _cells_released(course)
+    with tempfile.TemporaryDirectory(prefix="collect-") as room:
+        found: dict[str, list[_Candidate]] = {}
+        others: dict[str, list[str]] = {}
+        for number, (owner, item) in enumerate(_owned(sources, owners, stem, report)):
+            student = owner.student or (_as_id(owner.called) if anybody else None)
+            if student is None:
+                others.setdefault(owner.called, []).append(str(item))
+            elif item.name.lower().endswith(".ipynb"):
+                file = Path(room) / f"{number}.ipynb"
+                if candidate := _look_at(item, owner, file, stem, known, report, student):
+                    found.setdefault(student, []).append(candidate)
+            else:
+                found.setdefault(student, [])
+                others.setdefault(f"\0{student}", []).append(item.name)
+        for student in sorted(found):
+            besides = others.pop(f"\0{student}", [])
+            _settle(course, stem, student, found[student], besides, when, report)
+    for called, files in others.items():
+        report.problems.append(
+            (called, f"nobody in the list of students is called so ({_few(files)})")
+        )
+    there = {path.parent.name for path in (course / "submitted").glob(f"*/{stem}")}
+    report.missing = [student.id for student in students if student.id not in there]
+    return report
+
+
+def everybody(course: Path) -> list[Student]:
+    """Of the class list, and whom the gradebook knows besides."""
+    from autograder.classroom.folder import open_gradebook
+
+    listed = {student.id: student for student in known_students(course)}
+    with open_gradebook(course) as gradebook:
+        for row in gradebook.students:
+            student = Student(row.id, row.last_name or "", row.first_name or "", row.email or "")
+            listed.setdefault(row.id, student)
+    return list(listed.values())
+
+
+def _owned(
+    sources: Iterable[Path], owners: Owners, stem: str, report: Collected
+) -> Iterator[tuple[Owner, Item]]:
+    for source in sources:
+        for item in items_in(source):
+            if isinstance(item, Damaged):
+                report.problems.append((str(item), item.reason))
+                continue
+            # a zip's own name tells something only where nothing inside it does
+            inside = item.path[1:] if source.is_file() and len(item.path) > 1 else item.path
+            owner = owners.of(inside, stem)
+            if owner.student is None and inside != item.path:
+                outer = owners.of(item.path, stem)
+                owner = outer if outer.student else owner
+            yield owner, item
+
+
+def _cells_released(course: Path) -> dict[str, dict[str, dict]]:
+    """For each assignment, its cells by name."""
+    released = {}
+    for path in sorted((course / "release").glob("*/*.ipynb")):
+        if path.stem == path.parent.name:
+            cells = nbformat.read(path, as_version=4).cells
+            released[path.stem] = {
+                cell.metadata.nbgrader.grade_id: cell
+                for cell in cells
+                if cell.metadata.get("nbgrader") and cell.id not in ("head", "set-up")
+            }
+    return released
+
+
+def _look_at(
+    item: Item,
+    owner: Owner,
+    file: Path,
+    stem: str,
+    known: dict[str, dict[str, dict]],
+    report: Collected,
+    student: str,
+) -> _Candidate | None:
+    notes: list[str] = []
+    try:
+        data = _bytes_of(item, file, notes)
+        cells = cells_of(item.name, data, notes)
+    except Unreadable as reason:
+        report.problems.append((student, f"{reason} ({_what_it_is(data)})"))
+        return None
+    except TooLarge as reason:
+        report.problems.append((student, f"{item.name} is {reason}; it was not read"))
+        return None
+    except UNREADABLE as error:
+        report.problems.append((student, f"{item} cannot be read: {error}"))
+        return None
+    fits = {
+        name: sum(key_of(cell, cells_there) is not None for cell in cells)
+        for name, cells_there in known.items()
+    }
+    best = max(fits, key=fits.get, default="")
+    other = best if not fits.get(stem) and fits.get(best) else ""
+    if language := _language(data):
+        notes.append(f"its kernel is {language}; it is graded as Python all the same")
+    file.write_bytes(data)
+    return _Candidate(owner, item, file, fits.get(stem, 0), other, tuple(notes))
+
+
+def _bytes_of(item: Item, file: Path, notes: list[str]) -> bytes:
+    data = item.read()
+    if len(data) <= NOTEBOOK_AT_MOST:
+        return data
+    file.write_bytes(data)
+    size = len(data) >> 20
+    del data
+    slim = without_outputs(file)
+    if slim is None or len(slim) > NOTEBOOK_AT_MOST:
+        raise TooLarge(f"{size} MB, and not because of what its cells printed")
+    notes.append(f"it had {size} MB; without what its cells printed it has {len(slim) >> 10} kB")
+    return slim
+
+
+def _language(data: bytes) -> str:
+    """Of the kernel, where it is not Python."""
+    try:
+        metadata = nbformat.reads(data.decode("utf-8-sig"), as_version=4).metadata
+        language = metadata.get("kernelspec", {}).get("language")
+        language = language or metadata.get("language_info", {}).get("name") or "python"
+    except Exception:  # damaged, or of an old format: its cells are looked at all the same
+        return ""
+    return "" if str(language).lower().startswith(("python", "ipython")) else str(language)[:30]
+
+
+def _what_it_is(data: bytes) -> str:
+    kinds = {b"PK": "a zip or an Office file", b"%PDF": "a PDF", b"\x89PNG": "a picture"}
+    kinds |= {b"\xd0\xcf": "an old Office file", b"<": "a web page", b"": "something else"}
+    if not data.strip():
+        return "it is empty"
+    return "it is " + next(name for start, name in kinds.items() if data.startswith(start))
+
+
+def _settle(
+    course: Path,
+    stem: str,
+    student: str,
+    candidates: list[_Candidate],
+    besides: list[str],
+    when: datetime | None,
+    report: Collected,
+) -> None:
+    if not candidates:
+        if besides and not any(who == student for who, _ in report.problems):
+            word = " (a Word file)" if _few(besides).lower().endswith(WORD) else ""
+            report.problems.append(
+                (student, f"handed in {_few(besides)}{word} and no notebook: ask for {stem}.ipynb")
+            )
+        return
+    best = max(candidates, key=lambda candidate: candidate.rank(stem))
+    if not best.ours:
+        what = (
+            f"this is {best.other}: to take it there, type  course collect {best.other}"
+            if best.other
+            else "no cell of it is of this assignment"
+        )
+        report.problems.append((student, f"{best.owner.file}: {what}"))
+        return
+    notes = list(best.notes)
+    if best.owner.file != f"{stem}.ipynb":
+        notes.append(f"was called {best.owner.file}; it is {stem}.ipynb here")
+    left = [str(c.item) for c in candidates if c is not best]
+    if left:
+        notes.append(f"handed in {len(candidates)} notebooks; {best.item.name} was taken")
+    if best.owner.late:
+        notes.append("Canvas marks it as late" + ("" if when else "; say when with --time"))
+    report.notes += [(student, note) for note in notes]
+    folder = course / "submitted" / student / stem
+    changed = _put(best.file, folder, course / "collected" / stem / "earlier" / student, when)
+    (report.taken if changed else report.unchanged).append(student)
+
+
+def _put(file: Path, folder: Path, earlier: Path, when: datetime | None) -> bool:
+    """Whether anything changed. What was there is kept under a name that tells its content."""
+    target = folder / f"{folder.name}.ipynb"
+    folder.mkdir(parents=True, exist_ok=True)
+    changed = not target.is_file() or target.read_bytes() != file.read_bytes()
+    if changed:
+        for old in folder.glob("*.ipynb"):
+            earlier.mkdir(parents=True, exist_ok=True)
+            digest = hashlib.sha256(old.read_bytes()).hexdigest()[:8]
+            shutil.move(old, earlier / f"{digest}.ipynb")
+        new = folder / ".new"
+        shutil.copyfile(file, new)
+        new.replace(target)
+    stamp = folder / "timestamp.txt"
+    if when:
+        stamp.write_text(f"{when.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC\n")
+    elif changed:
+        stamp.unlink(missing_ok=True)  # it was the time of what is no longer there
+    return changed
+
+
+def _as_id(called: str) -> str | None:
+    name = NO_PART_OF_A_NAME.sub("_", PurePath(called).name).lstrip(".-")
+    return name if plain(name) else None
+
+
+def _few(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

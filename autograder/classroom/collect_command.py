@@ -1,0 +1,110 @@
+"""`course collect NN_topic [SOURCE]...`: take in what was handed in, and report on it."""
+
+from datetime import datetime
+from pathlib import Path
+
+import click
+from nbgrader.utils import parse_utc
+
+from autograder.classroom.collect import Collected, collect_from, everybody
+from autograder.classroom.folder import open_gradebook, the_assignment
+from autograder.release import course_option, nbgrader_api
+
+LOOK, NOTHING = 1, 2
+
+
+def _time(context, parameter, text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is no time; write 2027-01-31 23:59") from None
+    return when.astimezone()  # a time without a zone is one of this machine's
+
+
+@click.command("collect")
+@click.argument("chapter", metavar="NN_topic")
+@click.argument("sources", nargs=-1, type=click.Path(path_type=Path, exists=True), metavar="SOURCE")
+@click.option(
+    "--time",
+    "when",
+    callback=_time,
+    help="When these were handed in; without it nothing of them counts as late.",
+)
+@course_option
+def collect(chapter: str, sources: tuple[Path, ...], when: datetime | None, course: Path) -> None:
+    """Take in what was handed in: folders, files, a platform's zip; without any, nbgrader's
+    exchange.
+
+    Names of files are put right, and each thing that a person should know is a line. Zips of
+    Moodle and Canvas are taken as they come, zips in zips, too. Nothing is lost by doing it
+    again: what was there before and differs is kept.
+
+    Exit code 0: all taken; 1: a person should look at some; 2: nothing was found.
+
+    Example: course collect 03_softmax ~/Downloads/submissions.zip
+    """
+    with open_gradebook(course) as gradebook:
+        the_assignment(gradebook, chapter)
+    if sources:
+        report = collect_from(course, chapter, sources, when)
+    else:
+        report = _from_exchange(course, chapter)
+    lines = _lines(chapter, report)
+    _keep(course / "collected" / chapter / "report.txt", lines)
+    click.echo("\n".join(lines))
+    if not report.taken and not report.unchanged:
+        raise SystemExit(NOTHING)
+    click.echo(f"next:  course grade {chapter}")
+    raise SystemExit(LOOK if report.problems else 0)
+
+
+def _from_exchange(course: Path, stem: str) -> Collected:
+    """nbgrader's own collect, which takes the latest that each student has handed in."""
+    report = Collected()
+    before = _stamps(course, stem)
+    result = nbgrader_api(course).collect(stem, update=True)
+    if not result["success"]:
+        raise click.ClickException(
+            f"nbgrader's exchange gave nothing:\n{result.get('error') or result['log']}\n"
+            f"To collect from a folder or a zip, type  course collect {stem} FOLDER-OR-ZIP"
+        )
+    after = _stamps(course, stem)
+    for student, stamp in after.items():
+        (report.unchanged if before.get(student) == stamp else report.taken).append(student)
+    known = {student.id for student in everybody(course)}
+    if known:
+        strangers = [student for student in after if student not in known]
+        report.problems += [(name, "is not in the list of students") for name in strangers]
+    report.missing = sorted(known - set(after))
+    return report
+
+
+def _stamps(course: Path, stem: str) -> dict[str, tuple]:
+    """For each student what tells one hand-in from another."""
+    return {
+        folder.parent.name: tuple((f.name, f.stat().st_mtime_ns) for f in sorted(folder.iterdir()))
+        for folder in sorted((course / "submitted").glob(f"*/{stem}"))
+    }
+
+
+def _lines(stem: str, report: Collected) -> list[str]:
+    lines = [f"{who}: {note}" for who, note in report.notes]
+    if report.problems:
+        lines += ["", "for a person to look at:"]
+        lines += [f"  {who}: {problem}" for who, problem in report.problems]
+    if report.missing:
+        names = ", ".join(report.missing[:10])
+        more = f" and {len(report.missing) - 10} more" if len(report.missing) > 10 else ""
+        lines += ["", f"nothing from {len(report.missing)}: {names}{more}"]
+    counts = f"{len(report.taken)} taken, {len(report.unchanged)} unchanged"
+    return [*lines, "", f"{stem}: {counts}, {len(report.problems)} to look at"]
+
+
+def _keep(path: Path, lines: list[str]) -> None:
+    """With the reports of earlier runs above it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    stamp = f"--- {parse_utc(datetime.now().astimezone()):%Y-%m-%d %H:%M} UTC"
+    with path.open("a", encoding="utf-8") as file:
+        file.write("\n".join([stamp, *lines, "", ""]))

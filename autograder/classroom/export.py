@@ -1,0 +1,208 @@
+"""Marks as a plain table, and in the columns that Canvas and Moodle read back.
+
+Canvas, Grades > Import: Student, ID, SIS User ID, SIS Login ID, Section, then one column an
+assignment, `Name (number)` if it exists there; a line "Points Possible" under the header.
+Moodle, Grades > Import > CSV file: the columns of its own export, `Assignment: name (Real)`.
+Moodle, the assignment's offline grading worksheet: Identifier and Grade among others.
+
+Where a file of the platform's own is given, its columns, names and numbers are kept as they are and
+only the marks are filled in.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autograder.classroom.marks import Result
+from autograder.classroom.owners import Owners
+from autograder.classroom.students import Student
+from autograder.classroom.tables import BadTable, Sheet, plain, read_sheet
+
+CANVAS_WHO = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
+MOODLE_WHO = ["First name", "Last name", "ID number", "Email address"]
+POINTS_POSSIBLE = "    Points Possible"
+"""With Canvas's own four spaces, by which it knows the line."""
+CSV_COLUMNS = [
+    "student", "last_name", "first_name", "email", "assignment", "score", "most",
+    "late_penalty", "state", "handed_in_utc",
+]  # fmt: skip
+
+
+@dataclass
+class Export:
+    """The lines of the file, and what did not fit into it."""
+
+    lines: list[list[str]]
+    notes: list[str] = field(default_factory=list)
+
+
+def as_csv(results: list[Result]) -> Export:
+    """One line for each student and assignment."""
+    lines = [
+        [
+            *(r.student.id, r.student.last_name, r.student.first_name, r.student.email),
+            *(r.assignment, number(r.score), number(r.most), number(r.penalty), r.state),
+            f"{r.handed_in:%Y-%m-%d %H:%M:%S}" if r.handed_in else "",
+        ]
+        for r in results
+    ]
+    return Export([CSV_COLUMNS, *lines])
+
+
+def as_canvas(results: list[Result]) -> Export:
+    stems, of, most = _by_student(results)
+    lines = [CANVAS_WHO + stems]
+    lines.append([POINTS_POSSIBLE, "", "", "", "", *(number(most[stem]) for stem in stems)])
+    export = Export(lines)
+    for student, marks in of:
+        who = [_last_first(student), student.lms_user_id, student.sis_user_id]
+        login = student.sis_login_id or student.id
+        lines.append([*who, login, student.section, *(number(marks[stem].score) for stem in stems)])
+    if any(not student.lms_user_id for student, _ in of):
+        export.notes.append(
+            "Canvas's own number (ID) is not known of everybody: Canvas goes by SIS Login ID then. "
+            "If it does not know them, give its own export with --template."
+        )
+    return export
+
+
+def as_moodle(results: list[Result]) -> Export:
+    stems, of, _ = _by_student(results)
+    lines = [MOODLE_WHO + [f"Assignment: {stem} (Real)" for stem in stems]]
+    for student, marks in of:
+        who = [student.first_name, student.last_name, student.sis_user_id or student.id]
+        marks_of = (number(marks[stem].score) for stem in stems)
+        lines.append([*who, student.email, *marks_of])
+    export = Export(lines)
+    if any(not student.email for student, _ in of):
+        export.notes.append("Not everybody has an e-mail address here: map Moodle's ID number.")
+    return export
+
+
+def into_canvas_file(results: list[Result], template: Path, column: str | None) -> Export:
+    """Canvas's export, cut to who they are and this one assignment, with our marks."""
+    sheet, (stem, most, of) = read_sheet(template), _one_assignment(results)
+    if missing := {"Student", "ID"} - set(sheet.header):
+        raise BadTable(f"{template} is no export of Canvas: it has no {' and no '.join(missing)}.")
+    chosen = _column(sheet, template, stem, column, not_among=CANVAS_WHO)
+    who = [name for name in sheet.header if name in CANVAS_WHO]
+    special = [row for row in sheet.rows if not row.cells["ID"]]  # points, posting policy
+    points = next(
+        (r.cells[chosen] for r in special if plain(r.cells["Student"]) == "pointspossible"), ""
+    )
+    export = Export([[*who, chosen]])
+    scale = _scale(points, most, "Points Possible", export)
+    for row in special:
+        label = POINTS_POSSIBLE if "possible" in row.cells["Student"].lower() else None
+        cells = [row.cells[name] for name in who]
+        export.lines.append([label or cells[0], *cells[1:], row.cells[chosen]])
+
+    def line(row: dict[str, str], result: Result | None) -> list[str]:
+        score = result.score if result else None
+        kept = row[chosen] if score is None else number(scale(score))
+        return [*(row[name] for name in who), kept]
+
+    rows = [row.cells for row in sheet.rows if row.cells["ID"]]
+    return _fill(rows, of, ("ID", "SIS Login ID", "SIS User ID", "Student"), line, export)
+
+
+def into_moodle_file(results: list[Result], template: Path, column: str | None) -> Export:
+    """A grading worksheet, or the export of Moodle's gradebook, with our marks filled in."""
+    sheet, (stem, most, of) = read_sheet(template), _one_assignment(results)
+    worksheet = {"Identifier", "Grade"} <= set(sheet.header)
+    chosen = "Grade" if worksheet else _column(sheet, template, stem, column, not_among=MOODLE_WHO)
+    export = Export([sheet.header])
+    highest = {row.cells.get("Maximum Grade", "") for row in sheet.rows} if worksheet else {""}
+    scale = _scale(next(iter(highest), ""), most, "Maximum Grade", export)
+    comma = any("," in value for value in highest)
+
+    def line(row: dict[str, str], result: Result | None) -> list[str]:
+        locked = row.get("Grade can be changed", "Yes").casefold() in ("no", "nein", "non")
+        if result and result.score is not None and locked:
+            export.notes.append(f"{result.student.id}: Moodle says the grade cannot be changed")
+        elif result and result.score is not None:
+            mark = number(scale(result.score))
+            row = row | {chosen: mark.replace(".", ",") if comma else mark}
+        return [row[name] for name in sheet.header]
+
+    by = ("ID number", "Email address", "Username", "Full name")
+    return _fill([row.cells for row in sheet.rows], of, by, line, export)
+
+
+def _fill(
+    rows: list[dict[str, str]],
+    of: dict[str, Result],
+    by: tuple[str, ...],
+    line: Callable[[dict[str, str], Result | None], list[str]],
+    export: Export,
+) -> Export:
+    owners = Owners([result.student for result in of.values()])
+    met = set()
+    for row in rows:
+        names = [row[name] for name in by if row.get(name)]
+        names.append(f"{row.get('First name', '')} {row.get('Last name', '')}".strip())
+        student = next(filter(None, map(owners.named, filter(None, names))), None)
+        if student is None:
+            export.notes.append(f"{', '.join(filter(None, names))}: not in this course; left as is")
+        met.add(student)
+        export.lines.append(line(row, of.get(student)))
+    for id, result in of.items():
+        if id not in met and result.score is not None:
+            export.notes.append(
+                f"{id} ({result.student.name}) has {number(result.score)} points here and no line "
+                "in the platform's file"
+            )
+    return export
+
+
+def _one_assignment(results: list[Result]) -> tuple[str, float, dict[str, Result]]:
+    return results[0].assignment, results[0].most, {r.student.id: r for r in results}
+
+
+def _column(
+    sheet: Sheet, template: Path, stem: str, column: str | None, not_among: list[str]
+) -> str:
+    """The one that is meant, or a question with all that it could be."""
+    there = [name for name in sheet.header if name and name not in not_among]
+    wanted = plain(column or stem)
+    found = [name for name in there if name == column] or [n for n in there if wanted in plain(n)]
+    if len(found) != 1:
+        raise BadTable(
+            f"Which column of {template} is {column or stem}? Say it with --column. There are: "
+            + ", ".join(repr(name) for name in there)
+        )
+    return found[0]
+
+
+def _scale(points: str, most: float, named: str, export: Export) -> Callable[[float], float]:
+    """To the platform's highest mark, where that is another."""
+    try:
+        theirs = float(points.replace(",", "."))
+    except ValueError:
+        return lambda score: score
+    if theirs == most or not most:
+        return lambda score: score
+    export.notes.append(
+        f"{named} is {number(theirs)} there and {number(most)} here: marks are scaled"
+    )
+    return lambda score: score * theirs / most
+
+
+def _by_student(
+    results: list[Result],
+) -> tuple[list[str], list[tuple[Student, dict[str, Result]]], dict[str, float]]:
+    of: dict[str, tuple[Student, dict[str, Result]]] = {}
+    for result in results:
+        of.setdefault(result.student.id, (result.student, {}))[1][result.assignment] = result
+    most = {result.assignment: result.most for result in results}
+    return list(most), list(of.values()), most
+
+
+def _last_first(student: Student) -> str:
+    return f"{student.last_name}, {student.first_name}".strip(", ") or student.id
+
+
+def number(value: float | None) -> str:
+    """At most two places, no zeros at the end; empty where there is none."""
+    return "" if value is None else re.sub(r"\.?0+$", "", f"{value:.2f}")

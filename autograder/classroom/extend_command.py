@@ -1,0 +1,128 @@
+"""`course extend NN_topic STUDENT... --days 2`: more time for some, for one chapter or for all."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import click
+
+from autograder.classroom.collect import everybody
+from autograder.classroom.extensions import (
+    ALL,
+    Extension,
+    Extensions,
+    read_extensions,
+    read_list,
+    write_extensions,
+)
+from autograder.classroom.folder import open_gradebook
+from autograder.classroom.marks import settle_lateness
+from autograder.classroom.owners import Owners
+from autograder.classroom.tables import BadTable
+from autograder.release import course_option
+
+LOOK = 1
+
+
+@click.command()
+@click.argument("chapter", metavar="[NN_topic|all]", required=False)
+@click.argument("students", nargs=-1, metavar="[STUDENT]...")
+@click.option("--days", type=float, default=0.0)
+@click.option("--hours", type=float, default=0.0)
+@click.option("--until", metavar="TIME", help="Instead: the new deadline, as 2027-01-31 23:59.")
+@click.option("--remove", is_flag=True, help="Take the extension back.")
+@click.option(
+    "--list",
+    "from_list",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="A CSV file with the columns student, assignment (or all), and days or hours.",
+)
+@course_option
+def extend(
+    chapter: str | None,
+    students: tuple[str, ...],
+    days: float,
+    hours: float,
+    until: str | None,
+    remove: bool,
+    from_list: Path | None,
+    course: Path,
+) -> None:
+    """Give students more time; late penalties follow, also of what is already graded.
+
+    `all` in the place of a chapter is an accommodation for the whole course. Saying it again
+    replaces what was said before; without a student, what has been granted is listed. It is kept in
+    extensions.csv of the course folder, which you may also edit.
+
+    Example: course extend 03_softmax ada --days 2
+    """
+    released = _due_dates(course)
+    try:
+        extensions = read_extensions(course)
+        asked = read_list(from_list) if from_list else []
+    except BadTable as error:
+        raise click.UsageError(str(error)) from None
+    if not from_list and not students:
+        _show(extensions, chapter)
+        return
+    if students:
+        if chapter != ALL and chapter not in released:
+            raise click.UsageError(
+                f"{chapter} was not released here; released: {', '.join(released) or 'none yet'}"
+            )
+        time = timedelta() if remove else _time(days, hours, until, released.get(chapter), chapter)
+        asked += [Extension(student, chapter, time) for student in students]
+    known, unknown = Owners(everybody(course)), []
+    for entry in asked:
+        student = known.named(entry.student)
+        if student is None or entry.assignment not in (ALL, *released):
+            what = "student" if student is None else "released chapter"
+            name = entry.student if student is None else entry.assignment
+            unknown.append(f"{name}: no {what} is called so; left out")
+            continue
+        extensions.put(replace(entry, student=student))
+        click.echo(f"{student}: {_words(entry.time)} for {entry.assignment}")
+    write_extensions(course, extensions)
+    settle_lateness(course, sorted(released))
+    for line in unknown:
+        click.echo(line)
+    raise SystemExit(LOOK if unknown else 0)
+
+
+def _due_dates(course: Path) -> dict[str, datetime | None]:
+    with open_gradebook(course) as gradebook:
+        return {assignment.name: assignment.duedate for assignment in gradebook.assignments}
+
+
+def _time(
+    days: float, hours: float, until: str | None, due: datetime | None, chapter: str
+) -> timedelta:
+    if not until:
+        if not days and not hours:
+            raise click.UsageError("how much more time? Say --days 2, --hours 12 or --until TIME")
+        return timedelta(days=days, hours=hours)
+    if due is None:
+        raise click.UsageError(
+            f"{chapter} has no deadline that could be moved; type  course release --due"
+        )
+    from nbgrader.utils import parse_utc
+
+    try:
+        return parse_utc(datetime.fromisoformat(until).astimezone()) - due
+    except ValueError:
+        raise click.UsageError(f"{until!r} is no time; write 2027-01-31 23:59") from None
+
+
+def _show(extensions: Extensions, chapter: str | None) -> None:
+    entries = [e for e in extensions.entries() if chapter in (None, e.assignment)]
+    for entry in entries:
+        click.echo(f"{entry.student}  {entry.assignment}  {_words(entry.time)}")
+    if not entries:
+        click.echo("nobody has more time; give some with  course extend 03_softmax ada --days 2")
+
+
+def _words(time: timedelta) -> str:
+    hours = time / timedelta(hours=1)
+    if not hours:
+        return "no more time"
+    return f"{hours / 24:g} more days" if hours % 24 == 0 else f"{hours:g} more hours"

@@ -1,0 +1,72 @@
+"""What everybody has, out of nbgrader's gradebook: the numbers that leave the course."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from autograder.classroom.collect import everybody
+from autograder.classroom.folder import open_gradebook, the_assignment
+from autograder.classroom.students import Student
+from autograder.grading.record import recorder_of
+from autograder.release import nbgrader_configuration
+
+
+@dataclass(frozen=True)
+class Result:
+    """One student's marks for one assignment."""
+
+    student: Student
+    assignment: str
+    most: float
+    earned: float | None = None
+    """Before the late penalty; None if nothing was handed in."""
+    penalty: float = 0.0
+    waits: bool = False
+    """Some of it is still to be marked by a person."""
+    handed_in: datetime | None = None
+
+    @property
+    def score(self) -> float | None:
+        return None if self.earned is None else self.earned - self.penalty
+
+    @property
+    def state(self) -> str:
+        if self.earned is None:
+            return "not handed in"
+        return "waits for a person" if self.waits else "graded"
+
+
+def settle_lateness(course: Path, stems: list[str]) -> None:
+    """Marks given by hand and extensions granted since the last grading count from here on."""
+    course = course.resolve()
+    with recorder_of(course, nbgrader_configuration(course)) as recorder:
+        for stem in stems:
+            recorder.settle_lateness(stem)
+
+
+def read_marks(course: Path, stems: list[str]) -> list[Result]:
+    """For each assignment in turn, everybody in the order of the class list."""
+    class_list, results = everybody(course), []
+    with open_gradebook(course) as gradebook:
+        names = [the_assignment(gradebook, stem).name for stem in stems]
+    settle_lateness(course, names)
+    with open_gradebook(course) as gradebook:
+        for stem in names:
+            most = gradebook.find_assignment(stem).max_score
+            of = {s.student_id: s for s in gradebook.assignment_submissions(stem)}
+            results += [_result(student, stem, most, of.get(student.id)) for student in class_list]
+    return results
+
+
+def _result(student: Student, stem: str, most: float, submission) -> Result:
+    if submission is None:
+        return Result(student, stem, most)
+    return Result(
+        student,
+        stem,
+        most,
+        submission.score,
+        submission.late_submission_penalty or 0.0,
+        submission.needs_manual_grade,
+        submission.timestamp,
+    )

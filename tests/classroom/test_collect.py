@@ -1,0 +1,236 @@
+"""Everything that instructors download, and everything that students hand in by mistake."""
+
+import io
+import json
+import zipfile
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from autograder.classroom import hand_ins
+from autograder.classroom.collect import collect_from
+from autograder.grading.submissions import handed_in
+from tests.classroom.conftest import answered
+from tests.grader.rows import STEM
+
+NAME = f"{STEM}.ipynb"
+
+
+def packed(files: dict[str, bytes]) -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return data.getvalue()
+
+
+@pytest.fixture
+def take(course, tmp_path):
+    """Hand these files in as one zip, and collect it."""
+
+    def collect(files: dict[str, bytes], **more):
+        source = tmp_path / "submissions.zip"
+        source.write_bytes(packed(files))
+        return collect_from(course, STEM, [source], **more)
+
+    return collect
+
+
+def there(course: Path) -> dict[str, bytes]:
+    """What lies where nbgrader looks, by student."""
+    files = (course / "submitted").rglob("*.ipynb")
+    found = {path.relative_to(course / "submitted").parts: path.read_bytes() for path in files}
+    assert all(parts[1:] == (STEM, NAME) for parts in found)
+    return {parts[0]: data for parts, data in found.items()}
+
+
+MOODLE = "Ada Lovelace_4711_assignsubmission_file_/"
+CANVAS = "lovelaceada_1001_55512_"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        MOODLE + NAME,
+        f"Ada Lovelace_4711_assignsubmission_file_{NAME}",
+        CANVAS + NAME,
+        "lovelaceada_LATE_1001_55512_" + NAME,
+        "somebodyelse_1001_55512_" + NAME,
+        CANVAS + f"{STEM}-2.ipynb",
+        f"ada/{STEM}/{NAME}",
+        f"ada/{NAME}",
+        "ada@uni.example/homework.ipynb",
+        f"Lovelace, Ada/{NAME}",
+        "ada.ipynb",
+        f"{STEM}_ada.ipynb",
+        f"{STEM} (Ada Lovelace).ipynb",
+        MOODLE + "Copy of 01_rows (3).ipynb",
+        f"week 1\\ada\\{NAME}",
+    ],
+)
+def test_the_owner_is_known_from_the_name(course, take, notebook, name):
+    report = take({name: notebook})
+    assert there(course) == {"ada": notebook}
+    assert report.taken == ["ada"] and not report.problems
+    assert sorted(report.missing) == ["emmy", "grace", "kurt"]
+
+
+def test_accents_survive_what_platforms_make_of_them(course, take, notebook):
+    take({"Kurt Go\u0308del_3_assignsubmission_file_/x.ipynb": notebook})
+    assert set(there(course)) == {"kurt"}
+
+
+def test_a_wrong_name_is_repaired_and_told(course, take, notebook):
+    report = take({MOODLE + "Copy of 01_rows (3).ipynb": notebook})
+    assert report.notes == [("ada", f"was called Copy of 01_rows (3).ipynb; it is {NAME} here")]
+
+
+def test_a_zip_in_a_zip_is_opened(course, take, notebook):
+    inner = packed({"my work/" + NAME: notebook, "__MACOSX/._" + NAME: b"junk"})
+    take({MOODLE + "hand_in.zip": packed({"again.zip": inner})})
+    assert there(course) == {"ada": notebook}
+
+
+def test_zips_without_end_are_not_followed(course, take, notebook, monkeypatch):
+    data = notebook
+    for _ in range(hand_ins.DEEP + 2):
+        data = packed({"in.zip" if data != notebook else NAME: data})
+    report = take({MOODLE + "in.zip": data})
+    assert there(course) == {}
+    assert any("followed" in reason for _, reason in report.problems)
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        ({"essay.docx": b"PK\x03\x04 word"}, "essay.docx (a Word file) and no notebook"),
+        (
+            {"x.ipynb": b"PK\x03\x04 word"},
+            "x.ipynb is no notebook that can be read (it is a zip or",
+        ),
+        ({"x.ipynb": b""}, "it is empty"),
+        ({"x.ipynb": b"<!DOCTYPE html>"}, "it is a web page"),
+        ({"x.ipynb": b'{"cells": [], "nbformat": 4}'}, "no cell of it is of this assignment"),
+        ({"in.zip": b"no zip"}, "no zip that can be opened"),
+    ],
+    ids=["word", "word renamed", "empty", "html", "another notebook", "damaged zip"],
+)
+def test_what_cannot_be_graded_is_told_and_stops_nobody(course, take, notebook, files, told):
+    bad = {MOODLE + name: data for name, data in files.items()}
+    report = take(bad | {f"grace/{NAME}": notebook})
+    assert set(there(course)) == {"grace"}
+    assert any(told in reason for _, reason in report.problems), report.problems
+    assert "ada" in report.missing
+
+
+def test_another_assignment_is_named(course, take, notebook):
+    """Its cells are those of a notebook that was released under another name."""
+    other = course / "release" / "02_columns" / "02_columns.ipynb"
+    other.parent.mkdir()
+    other.write_bytes(notebook.replace(b"row-means", b"column-means"))
+    content = json.loads(other.read_bytes())
+    content["cells"] = [c for c in content["cells"] if "column-means" in str(c["metadata"])]
+    report = take({f"ada/{NAME}": json.dumps(content).encode()})
+    assert there(course) == {}
+    assert report.problems == [
+        ("ada", f"{NAME}: this is 02_columns: to take it there, type  course collect 02_columns")
+    ]
+
+
+def test_the_kernel_of_another_language_is_told(course, take, notebook):
+    content = json.loads(notebook)
+    content["metadata"]["kernelspec"] = {"name": "ir", "language": "R", "display_name": "R"}
+    report = take({f"ada/{NAME}": json.dumps(content).encode()})
+    assert set(there(course)) == {"ada"}
+    assert report.notes == [("ada", "its kernel is R; it is graded as Python all the same")]
+
+
+def test_200_megabytes_of_printing_are_left_behind(course, take, notebook):
+    content = json.loads(notebook)
+    code = next(c for c in content["cells"] if c["cell_type"] == "code")
+    code["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "x" * (200 << 20)}]
+    report = take({f"ada/{NAME}": json.dumps(content).encode()})
+    assert len(there(course)["ada"]) < 1 << 20
+    assert "it had 200 MB; without what its cells printed" in report.notes[0][1]
+
+
+def test_200_megabytes_of_something_else_are_told(course, take):
+    report = take({f"ada/{NAME}": b" " * (200 << 20)})
+    assert there(course) == {}
+    assert "200 MB, and not because of what its cells printed" in report.problems[0][1]
+
+
+def test_a_zip_that_lies_about_its_size_is_cut(course, take, notebook, monkeypatch):
+    monkeypatch.setattr(hand_ins, "READ_AT_MOST", 1000)
+    report = take({f"ada/{NAME}": notebook})
+    assert there(course) == {} and report.problems
+
+
+def test_who_is_not_in_the_list_is_told_and_left_out(course, take, notebook):
+    report = take({f"mallory/{NAME}": notebook, f"ada/{NAME}": notebook})
+    assert set(there(course)) == {"ada"}
+    assert report.problems[0][0] == "mallory"
+    assert "nobody in the list" in report.problems[0][1]
+
+
+def test_where_two_would_fit_nobody_is_guessed(course, take, notebook):
+    report = take({"ada_grace.ipynb": notebook})
+    assert there(course) == {} and report.problems
+
+
+def test_of_several_the_one_with_the_right_name_and_cells_is_taken(course, take, notebook):
+    second = answered(notebook, "second")
+    report = take(
+        {
+            MOODLE + NAME: second,
+            MOODLE + "Untitled.ipynb": b'{"cells": [], "nbformat": 4}',
+            MOODLE + "old.ipynb": notebook,
+        }
+    )
+    assert there(course) == {"ada": second}
+    assert ("ada", f"handed in 3 notebooks; {NAME} was taken") in report.notes
+
+
+def test_canvas_keeps_the_last_that_was_uploaded(course, take, notebook):
+    second = answered(notebook, "second")
+    take({f"lovelaceada_1001_222_{STEM}-1.ipynb": second, f"lovelaceada_1001_111_{NAME}": notebook})
+    assert there(course) == {"ada": second}
+
+
+def test_again_changes_nothing_and_a_newer_one_keeps_the_older(course, take, notebook):
+    first = take({f"ada/{NAME}": notebook})
+    again = take({f"ada/{NAME}": notebook})
+    assert (first.taken, again.taken, again.unchanged) == (["ada"], [], ["ada"])
+    second = answered(notebook, "second")
+    take({f"ada/{NAME}": second})
+    assert there(course) == {"ada": second}
+    kept = list((course / "collected" / STEM / "earlier" / "ada").iterdir())
+    assert [path.read_bytes() for path in kept] == [notebook]
+
+
+def test_the_time_of_handing_in_is_what_the_instructor_says(course, take, notebook):
+    when = datetime.fromisoformat("2027-01-31T23:59:00+01:00")
+    take({f"ada/{NAME}": notebook}, when=when)
+    stamp = course / "submitted" / "ada" / STEM / "timestamp.txt"
+    assert f"{handed_in(course, STEM, 'ada'):%Y-%m-%d %H:%M}" == "2027-01-31 22:59"
+    take({f"ada/{NAME}": answered(notebook, "later")})
+    assert not stamp.exists(), "it was the time of another hand-in"
+
+
+def test_a_folder_is_read_and_its_links_lead_nowhere(course, tmp_path, notebook):
+    source = tmp_path / "from students"
+    (source / "ada").mkdir(parents=True)
+    (source / "ada" / NAME).write_bytes(notebook)
+    (source / "grace").symlink_to(source / "ada")
+    (source / "emmy").mkdir()
+    (source / "emmy" / NAME).symlink_to(course / "gradebook.db")
+    collect_from(course, STEM, [source])
+    assert set(there(course)) == {"ada"}
+
+
+def test_a_zip_of_one_student_goes_by_its_own_name(course, tmp_path, notebook):
+    source = tmp_path / "ada.zip"
+    source.write_bytes(packed({NAME: notebook}))
+    collect_from(course, STEM, [source])
+    assert set(there(course)) == {"ada"}
