@@ -1,6 +1,6 @@
 """The Sphinx extension of the book: boxes, numbers, formulas, and what no page may have.
 
-The theme and the other extensions are named in `_config.yml`; here is only what is ours.
+The other extensions are named in `_config.yml`; here is only what is ours.
 """
 
 import hashlib
@@ -16,14 +16,8 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.util import logging
 
-from autograder.book import boxes, figures, formulas, gate, numbering
+from autograder.book import boxes, figures, formulas, gate, numbering, theme
 
-STATIC = Path(__file__).resolve().parent / "static"
-FOLLOW_THE_SYSTEM = """
-if (!localStorage.getItem("mode")) {
-  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-  Object.assign(document.documentElement.dataset, {mode: "auto", theme: dark ? "dark" : "light"});
-}"""
 SEARCH_READS_A_FORMULA_ONCE = """
 document.addEventListener("DOMContentLoaded", () => {
   const htmlToText = Search.htmlToText;
@@ -101,13 +95,10 @@ def refuse_bad_pages(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict:
     app.pictures = {}
-    app.config.html_static_path.append(str(STATIC))
-    app.add_css_file("course.css")
-    # without JavaScript the page is light (default_mode); the theme's own "auto" needs this too
-    app.add_js_file(None, body=FOLLOW_THE_SYSTEM)
     boxes.setup(app)
     figures.setup(app)
     formulas.setup(app)
+    theme.setup(app)
     app.add_env_collector(numbering.ChapterNumbers)
     app.connect("config-inited", keep_outputs_while_they_hold)
     app.connect("config-inited", run_cells_in_a_plain_ipython)

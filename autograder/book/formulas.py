@@ -84,20 +84,15 @@ def _npm_ci() -> None:
 
 
 def start_katex(app: Sphinx) -> None:
-    """Start the renderer; put style sheet and fonts where Sphinx collects static files."""
+    """Start the renderer; put its fonts where Sphinx collects static files."""
     if app.builder.format != "html":
         return
     source, static = katex_files(), Path(app.srcdir) / "_build" / "static"
-    target = static / "katex"
     app.katex = Katex(source)
-    shutil.rmtree(target, ignore_errors=True)
-    (target / "fonts").mkdir(parents=True)
+    shutil.rmtree(static, ignore_errors=True)
+    (static / "fonts").mkdir(parents=True)
     for font in source.glob("fonts/*.woff2"):
-        shutil.copy(font, target / "fonts")
-    stylesheet = (source / "katex.min.css").read_text()
-    only_woff2 = re.sub(r',url\([^)]*\.(?:woff|ttf)\) format\("\w+"\)', "", stylesheet)
-    (target / "katex.min.css").write_text(only_woff2)
-    app.config.html_static_path.append(str(static))
+        shutil.copy(font, static / "fonts")
 
 
 def stop_katex(app: Sphinx, exception: Exception | None) -> None:
@@ -109,6 +104,8 @@ class Katex:
     """KaTeX in one Node process: a line of JSON in, a line of JSON out."""
 
     def __init__(self, folder: Path) -> None:
+        styles = (folder / "katex.min.css").read_text()
+        self.stylesheet = re.sub(r',url\([^)]*\.(?:woff|ttf)\) format\("\w+"\)', "", styles)
         self.node = Popen(
             [node_binary(), "-e", RENDER, folder / "katex.js"],
             stdin=PIPE,
@@ -199,7 +196,6 @@ def setup(app: Sphinx) -> None:
     app.add_html_math_renderer(
         "prerendered", inline_renderers=(_inline, None), block_renderers=(_display, None)
     )
-    app.add_css_file("katex/katex.min.css")
     app.add_post_transform(PunctuationStays)
     app.connect("builder-inited", start_katex)
     app.connect("build-finished", stop_katex)

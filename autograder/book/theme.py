@@ -1,0 +1,110 @@
+"""The theme of the book: one style sheet, one script, pictures that say how large they are.
+
+What Sphinx's extensions would load besides is left out: a page of this book needs none of it.
+"""
+
+import re
+from pathlib import Path, PurePosixPath
+
+from docutils import nodes
+from PIL import Image
+from pygments.formatters import HtmlFormatter
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.transforms.post_transforms import SphinxPostTransform
+
+HERE = Path(__file__).resolve().parent
+CODE_COLOURS = {"light": "a11y-high-contrast-light", "dark": "a11y-high-contrast-dark"}
+NOT_LOADED = re.compile(
+    r"basic\.css|pygments\.css|mystnb\..*\.css|proof\.css"  # course.css has what is used of them
+    r"|sphinx-design.*\.css|design-tabs\.js"
+    r"|(documentation_options|doctools|sphinx_highlight)\.js"  # the search page loads them itself
+)
+COLOURS_IN_A_PICTURE = 256
+
+
+def only_our_options(app: Sphinx, config: Config) -> None:
+    """Jupyter Book sets options that only its own theme knows."""
+    config.html_theme_options = {
+        name: value for name, value in config.html_theme_options.items() if name == "announcement"
+    }
+
+
+def write_style_sheet(app: Sphinx) -> None:
+    """Join the files of styles/, so that a page asks for one; rules for paper come last."""
+    if app.builder.format != "html":
+        return
+    files = sorted((HERE / "styles").glob("*.css"), key=lambda path: (path.stem == "print", path))
+    sheets = [app.katex.stylesheet, *(path.read_text() for path in files), _code_colours()]
+    static = Path(app.srcdir) / "_build" / "static"
+    static.mkdir(parents=True, exist_ok=True)
+    (static / "course.css").write_text("\n".join(sheets))
+    app.config.html_static_path.append(str(static))
+
+
+def _code_colours() -> str:
+    rules = []
+    for theme, style in CODE_COLOURS.items():
+        css = HtmlFormatter(style=style).get_style_defs(f'html[data-theme="{theme}"] .highlight')
+        rules += [line for line in css.splitlines() if "background" not in line]
+    return "\n".join(rules)
+
+
+def prepare_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
+    context["root_title"] = app.env.titles[app.config.root_doc].astext()
+    for kind in ("css_files", "script_files"):
+        context[kind] = [file for file in context[kind] if not NOT_LOADED.fullmatch(_name(file))]
+
+
+def _name(file) -> str:
+    return PurePosixPath(str(getattr(file, "filename", file) or "")).name
+
+
+class WideTables(SphinxPostTransform):
+    """A table wider than the page scrolls in a box of its own."""
+
+    default_priority = 900
+    formats = ("html",)
+
+    def run(self, **kwargs) -> None:
+        for table in list(self.document.findall(nodes.table)):
+            box = nodes.container(classes=["wide"])
+            table.replace_self(box)
+            box += table
+
+
+class PictureSizes(SphinxPostTransform):
+    """The browser keeps the place of a picture that has not come yet."""
+
+    default_priority = 901
+    formats = ("html",)
+
+    def run(self, **kwargs) -> None:
+        for node in self.document.findall(nodes.image):
+            path = Path(self.app.srcdir) / node["uri"]
+            if path.suffix == ".png" and path.is_file():
+                with Image.open(path) as picture:
+                    node["width"], node["height"] = map(str, picture.size)
+
+
+def lighten_pictures(app: Sphinx, exception: Exception | None) -> None:
+    """A plot has few colours: with a palette of them its file is a quarter of what it was."""
+    if exception or app.builder.format != "html":
+        return
+    for path in Path(app.outdir, "_images").glob("*.png"):
+        with Image.open(path) as picture:
+            white = Image.new("RGBA", picture.size, "white")
+            plain = Image.alpha_composite(white, picture.convert("RGBA")).convert("RGB")
+        plain.quantize(COLOURS_IN_A_PICTURE, dither=Image.Dither.NONE).save(path, optimize=True)
+
+
+def setup(app: Sphinx) -> None:
+    app.add_html_theme("course", str(HERE / "theme"))
+    app.config.html_static_path.append(str(HERE / "static"))
+    app.add_js_file("page.js", type="module")
+    app.add_post_transform(WideTables)
+    app.add_post_transform(PictureSizes)
+    app.connect("config-inited", only_our_options)
+    app.connect("builder-inited", write_style_sheet)
+    app.connect("html-page-context", prepare_page, priority=900)
+    app.connect("build-finished", lighten_pictures, priority=400)
