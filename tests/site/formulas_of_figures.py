@@ -1,4 +1,4 @@
-"""What each moving figure has to compute, by course_lib: made-up states and the values they give."""
+"""What each moving figure has to compute, by course_lib: made-up states, the values they give."""
 
 import math
 
