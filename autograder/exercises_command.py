@@ -6,13 +6,14 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict
+from pathlib import Path
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Column, Table
 
-from autograder.exercises import BadExercise, Exercise, load_course
+from autograder.exercises import ROOT, BadExercise, Exercise, load_course
 from autograder.prove import SEEDS, Proof, prove
 
 WIDTH = 120
@@ -34,7 +35,14 @@ WIDTH = 120
     help="Print what the author of each wrong answer reads.  [default: if a NAME is given]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON, for machines.")
-def exercises(names: tuple[str, ...], seeds: int, messages: bool | None, as_json: bool) -> None:
+@click.option(
+    "--course",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Prove those of your own, in this course folder's solutions/, instead.",
+)
+def exercises(
+    names: tuple[str, ...], seeds: int, messages: bool | None, as_json: bool, course: Path | None
+) -> None:
     """Prove exercises: right answers pass, wrong ones are caught by the tests they name.
 
     NAME is an exercise (softmax) or a chapter (03_softmax); none means all of them.
@@ -44,7 +52,7 @@ def exercises(names: tuple[str, ...], seeds: int, messages: bool | None, as_json
     Exit code 1 where an exercise is refused, 2 where its folder cannot be read.
     """
     try:
-        chosen = _choose(names)
+        chosen = _choose(names, course or ROOT)
     except BadExercise as error:
         click.echo(f"refused: {error}", err=True)
         sys.exit(2)
@@ -56,8 +64,8 @@ def exercises(names: tuple[str, ...], seeds: int, messages: bool | None, as_json
     sys.exit(0 if all(proof.holds for proof in proofs) else 1)
 
 
-def _choose(names: tuple[str, ...]) -> list[Exercise]:
-    course = load_course()
+def _choose(names: tuple[str, ...], root: Path) -> list[Exercise]:
+    course = load_course(root / "solutions")
     everything = [exercise for assignment in course for exercise in assignment.exercises]
     chosen = []
     for name in names:

@@ -26,11 +26,12 @@ from course_lib.checking.notebook import check"""
 
 def source_notebook(assignment: Assignment) -> nbformat.NotebookNode:
     """Make the instructor's version: answers between nbgrader's solution marks."""
+    shown = [exercise for exercise in assignment.exercises if _cells_of(exercise)]
     head = HEAD.format(
         number=assignment.number,
         title=assignment.title,
-        count=len(assignment.exercises),
-        minutes=assignment.minutes,
+        count=len(shown),
+        minutes=sum(exercise.minutes for exercise in shown),
     )
     cells = [_markdown("head", head), _code("set-up", SET_UP)]
     for exercise in assignment.exercises:
@@ -89,9 +90,10 @@ def _cells_of(exercise: Exercise) -> list[nbformat.NotebookNode]:
             )
             cells += [_answer(slug, source), _graded(slug, name, exercise.points)]
         case ProofQuestion(marking="off"):
-            cells.append(_markdown(slug, PROOF_STUB, locked=False))
+            return []
         case ProofQuestion(marking="self"):
             cells.append(_markdown(slug, PROOF_STUB, locked=False))
+            cells.append(_markdown(f"{slug}-rubric", _rubric(exercise)))
         case ProofQuestion():
             cells.append(
                 _manual(
@@ -99,6 +101,13 @@ def _cells_of(exercise: Exercise) -> list[nbformat.NotebookNode]:
                 )
             )
     return cells
+
+
+def _rubric(exercise: ProofQuestion) -> str:
+    """Folded away, so that it is read after the proof is written."""
+    points = "\n".join(f"- {point}" for point in exercise.rubric)
+    head = "Your proof is written? Then mark it: is each of these true of it?"
+    return f"<details><summary>{head}</summary>\n\n{points}\n\n</details>"
 
 
 def _answer_source(exercise: CodeExercise) -> str:

@@ -5,6 +5,7 @@ import secrets
 import shutil
 import sys
 import zipfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -12,6 +13,7 @@ import nbformat
 
 from autograder.bundle import write_checks, write_course_lib, write_requirements
 from autograder.exercises import ROOT, Assignment, BadExercise, load_assignment
+from autograder.grading.rubric import write_rubrics
 from autograder.notebooks import source_notebook
 
 COURSE = ROOT / "_build" / "course"
@@ -43,30 +45,61 @@ course_option = click.option(
 )
 
 
+def parse_time(context, parameter, text: str | None) -> datetime | None:
+    """A time without a zone is one of this machine's."""
+    if text is None:
+        return None
+    try:
+        return datetime.fromisoformat(text).astimezone()
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is no time; write 2027-01-31 23:59") from None
+
+
 @click.command()
 @click.argument("chapter", metavar="NN_topic")
 @course_option
 @click.option("--reseed", is_flag=True, help="Draw new hidden inputs for this class.")
-def release(chapter: str, course: Path, reseed: bool) -> None:
+@click.option("--due", callback=parse_time, help="The deadline, such as 2027-01-31 23:59.")
+def release(chapter: str, course: Path, reseed: bool, due: datetime | None) -> None:
     """Make the student's notebook and bundle of one chapter.
 
-    Example: course release 03_softmax
+    A chapter of your own lies in the course folder, under solutions/NN_topic. Releasing again
+    takes up what was mended; course grade then grades everybody anew and shows what changed.
+
+    Example: course release 03_softmax --due "2027-01-31 23:59"
     """
-    folder = ROOT / "solutions" / chapter
-    if not folder.is_dir():
-        known = ", ".join(
-            sorted(path.parent.name for path in folder.parent.glob("*/assignment.toml"))
-        )
+    folders = chapter_folders(course)
+    if chapter not in folders:
+        known = ", ".join(sorted(folders))
         raise click.UsageError(f"no chapter is called {chapter!r}. There are: {known}")
     try:
-        assignment = load_assignment(folder)
+        assignment = load_assignment(folders[chapter])
     except BadExercise as error:
         raise click.ClickException(str(error)) from None
-    bundle = make_release(assignment, course, reseed)
+    try:
+        bundle = make_release(assignment, course, reseed)
+    except ValueError as reason:  # its own tests refuse an exercise
+        raise click.ClickException(
+            f"{reason}\nNothing was released. Prove the chapter first:  course exercises {chapter}"
+        ) from None
+    if due:
+        _set_deadline(course, chapter, due)
     notebook = course / "release" / chapter / f"{chapter}.ipynb"
     print(f"notebook   {_short(notebook)}")
     print(f"bundle     {_short(bundle)}  ({bundle.stat().st_size // 1024} kB)")
     print(f"look at it with:  {Path(sys.executable).parent / 'jupyter'} lab {_short(notebook)}")
+
+
+def chapter_folders(course: Path) -> dict[str, Path]:
+    """Every chapter that can be released: those of the course, and an instructor's own beside
+    them, which come first where both have the name."""
+    both = (ROOT / "solutions", course / "solutions")
+    return {path.parent.name: path.parent for f in both for path in f.glob("*/assignment.toml")}
+
+
+def _set_deadline(course: Path, stem: str, due: datetime) -> None:
+    with nbgrader_api(course).gradebook as gradebook:
+        gradebook.update_or_create_assignment(stem, duedate=due.astimezone(UTC))
 
 
 def make_release(assignment: Assignment, course: Path, reseed: bool = False) -> Path:
@@ -84,6 +117,7 @@ def make_release(assignment: Assignment, course: Path, reseed: bool = False) -> 
     _generate(course, stem)
     seed = secret_seed(course, stem, reseed)
     write_checks(assignment, grader_folder(course, stem), seed=seed, hidden=True)
+    write_rubrics(assignment, grader_folder(course, stem))
     return _zip(course / "release" / stem, course / "bundles" / f"{stem}.zip")
 
 

@@ -8,19 +8,9 @@ from nbgrader.utils import parse_utc
 
 from autograder.classroom.collect import Collected, collect_from, everybody
 from autograder.classroom.folder import open_gradebook, the_assignment
-from autograder.release import course_option, nbgrader_api
+from autograder.release import course_option, nbgrader_api, parse_time
 
 LOOK, NOTHING = 1, 2
-
-
-def _time(context, parameter, text: str | None) -> datetime | None:
-    if text is None:
-        return None
-    try:
-        when = datetime.fromisoformat(text)
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is no time; write 2027-01-31 23:59") from None
-    return when.astimezone()  # a time without a zone is one of this machine's
 
 
 @click.command("collect")
@@ -29,7 +19,7 @@ def _time(context, parameter, text: str | None) -> datetime | None:
 @click.option(
     "--time",
     "when",
-    callback=_time,
+    callback=parse_time,
     help="When these were handed in; without it nothing of them counts as late.",
 )
 @course_option

@@ -103,7 +103,7 @@ def _time(
         return timedelta(days=days, hours=hours)
     if due is None:
         raise click.UsageError(
-            f"{chapter} has no deadline that could be moved; type  course release --due"
+            f"{chapter} has no deadline to move; set one with  course release {chapter} --due"
         )
     from nbgrader.utils import parse_utc
 

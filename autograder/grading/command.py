@@ -10,6 +10,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from autograder.grading.changes import before_and_after, write_changes
 from autograder.grading.journal import CannotRecord, CourseIsBusy
 from autograder.grading.package import NotReleased
 from autograder.grading.pool import LocalPool
@@ -155,6 +156,10 @@ def _summary(console: Console, report: Report, course: Path) -> None:
     )
     if report.problems:
         say(f"{len({student for student, _ in report.problems})} with something to look at, above")
+    if report.changes:
+        for line in before_and_after(report.changes):
+            say(line)
+        say(f"all of them: {write_changes(course, report)}")
     if report.needs_person:
         say(f"{report.needs_person} wait for a person: nbgrader formgrader, or jupyter lab")
     say(f"gradebook {course / 'gradebook.db'}, one log a student in {course / 'grading'}")

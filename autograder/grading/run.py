@@ -35,6 +35,16 @@ class Pool(Protocol):
     def grade(self, jobs: Iterable[Job]) -> Iterator[Outcome]: ...
 
 
+@dataclass(frozen=True)
+class Change:
+    """One mark, before and after."""
+
+    student: str
+    cell: str
+    before: float
+    after: float
+
+
 @dataclass
 class Report:
     """What one run did, for the summary and for machines."""
@@ -49,6 +59,8 @@ class Report:
     by_step: dict[str, float] = field(default_factory=dict)
     """Seconds of all submissions together."""
     needs_person: int = 0
+    changes: list[Change] = field(default_factory=list)
+    """Marks that are others now though the answer is the same: a test was mended."""
 
 
 @dataclass
@@ -153,6 +165,7 @@ class _Desk:
             self.recorder.record(outcome, previous, handed_in)
             self._write_out(outcome, handed_in)
             self.journal.mark_recorded(outcome)
+            self.report.changes += _changes(previous, outcome)
         except NotInGradebook as reason:
             problems.append(str(reason))
         outcome.seconds["record"] = time.perf_counter() - started
@@ -175,6 +188,14 @@ class _Desk:
         kept = asdict(outcome) | {"problems": problems}
         del kept["notebook"]
         _write(folder / f"{outcome.student}.json", json.dumps(kept, indent=1) + "\n")
+
+
+def _changes(previous: Outcome | None, outcome: Outcome) -> Iterator[Change]:
+    before = {mark.cell: mark for mark in previous.marks} if previous else {}
+    for mark in outcome.marks:
+        old = before.get(mark.cell)
+        if old and old.answer == mark.answer and (old.points or 0.0) != (mark.points or 0.0):
+            yield Change(outcome.student, mark.cell, old.points or 0.0, mark.points or 0.0)
 
 
 def _write(path: Path, text: str) -> None:

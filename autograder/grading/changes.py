@@ -1,0 +1,43 @@
+"""What grading again has changed: a table of marks before and after."""
+
+import csv
+from pathlib import Path
+
+from autograder.grading.run import Change, Report
+
+SHOWN = 20
+
+
+def before_and_after(changes: list[Change]) -> list[str]:
+    """First each exercise with all of its students, then single marks, as many as are read."""
+    lines = ["", "the answer is the same, and the mark is another:", ""]
+    of_cell: dict[str, list[Change]] = {}
+    for change in changes:
+        of_cell.setdefault(change.cell, []).append(change)
+    wide = max(map(len, of_cell))
+    lines.append(f"  {'exercise':<{wide}}  students  up  down  points in all")
+    for cell, some in of_cell.items():
+        up = sum(change.after > change.before for change in some)
+        total = sum(change.after - change.before for change in some)
+        lines.append(
+            f"  {cell:<{wide}}  {len(some):>8}  {up:>2}  {len(some) - up:>4}  {total:>+13.5g}"
+        )
+    names = max(len(change.student) for change in changes[:SHOWN])
+    lines += ["", f"  {'student':<{max(names, 7)}}  {'exercise':<{wide}}  before  after"]
+    for change in changes[:SHOWN]:
+        lines.append(
+            f"  {change.student:<{max(names, 7)}}  {change.cell:<{wide}}  {change.before:>6.4g}  "
+            f"{change.after:>5.4g}"
+        )
+    if len(changes) > SHOWN:
+        lines.append(f"  and {len(changes) - SHOWN} more")
+    return [*lines, ""]
+
+
+def write_changes(course: Path, report: Report) -> Path:
+    path = course / "grading" / report.assignment / "changes.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["student", "exercise", "before", "after"])
+        writer.writerows([c.student, c.cell, c.before, c.after] for c in report.changes)
+    return path

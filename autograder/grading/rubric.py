@@ -1,0 +1,60 @@
+"""The rubric above each answer that a person marks: in the formgrader, and nowhere else.
+
+It is put into the page while the formgrader makes it, so no file that a student may get holds it.
+"""
+
+import json
+from pathlib import Path
+
+from nbconvert.preprocessors import Preprocessor
+from nbformat.v4 import new_markdown_cell
+from nbgrader.coursedir import CourseDirectory
+
+from autograder.exercises import Assignment, ProofQuestion
+
+FILE = "rubrics.json"
+OF_THE_FORMGRADER = "submission_id"
+"""Only its pages are made with this."""
+
+
+def write_rubrics(assignment: Assignment, grader: Path) -> None:
+    """Beside the hidden tests, where nothing is copied to students."""
+    rubrics = {
+        exercise.slug: {
+            "rubric": exercise.rubric,
+            "model": exercise.model,
+            "points": exercise.points,
+        }
+        for exercise in assignment.exercises
+        if isinstance(exercise, ProofQuestion) and exercise.marking == "by hand"
+    }
+    (grader / FILE).write_text(json.dumps(rubrics, indent=1) + "\n")
+
+
+class ShowRubric(Preprocessor):
+    """Yes-or-no points and the model proof, for whoever marks."""
+
+    def preprocess(self, nb, resources):
+        if OF_THE_FORMGRADER not in resources:
+            return nb, resources
+        course = Path(CourseDirectory(parent=self).root)
+        path = course / "grader" / resources["assignment_id"] / FILE
+        rubrics = json.loads(path.read_text()) if path.is_file() else {}
+        cells = []
+        for cell in nb.cells:
+            name = cell.metadata.get("nbgrader", {}).get("grade_id")
+            if name in rubrics:
+                cells.append(new_markdown_cell(_for_marking(**rubrics[name])))
+            cells.append(cell)
+        nb.cells = cells
+        return nb, resources
+
+
+def _for_marking(rubric: list[str], model: str, points: float) -> str:
+    each = f"{points / len(rubric):.3g}"
+    lines = "\n".join(f"1. {point} &ensp;**{each}**" for point in rubric)
+    return (
+        "#### For whoever marks\n\n"
+        f"Each point is met or not; one that is met is worth the number behind it.\n\n{lines}\n\n"
+        f"<details><summary>A model proof</summary>\n\n{model}\n\n</details>"
+    )

@@ -1,0 +1,198 @@
+"""An instructor's own chapter beside ours: released, private, mended, graded again, marked."""
+
+import csv
+import json
+import shutil
+import zipfile
+
+import nbformat
+import pytest
+from click.testing import CliRunner
+
+from autograder.exercises import load_assignment
+from autograder.exercises_command import exercises
+from autograder.grading.changes import before_and_after
+from autograder.grading.command import grade
+from autograder.grading.rubric import ShowRubric
+from autograder.grading.run import Change
+from autograder.notebooks import source_notebook
+from autograder.prove import answers_in
+from autograder.release import nbgrader_configuration, release
+from course_lib.checking.verdicts import load_module
+from tests.grader.conftest import SMALL_COURSE
+from tests.grader.rows import CODE, PROOF, by_hand, opened
+
+OWN = "21_my_rows"
+RIGHT = "def row_means(x):\n    return x.mean(-1)"
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """A course folder with one chapter of its own, released by the command."""
+    folder = tmp_path_factory.mktemp("own") / "course"
+    shutil.copytree(SMALL_COURSE / "01_rows", folder / "solutions" / OWN)
+    released = CliRunner().invoke(release, [OWN, "--course", str(folder)])
+    assert released.exit_code == 0, released.output
+    return folder
+
+
+def texts_of(chapter) -> dict[str, str]:
+    """What no student may read, as lines that stand nowhere else."""
+    folder = chapter / "row_means"
+    wrong = answers_in(load_module(folder / "wrong.py"))
+    secrets = {f"wrong answer {name}": f"def {name}" for name in wrong}
+    secrets["hidden test"] = "test_a_stack_of_matrices"
+    secrets["model answer"] = (folder / "solution.py").read_text().strip().splitlines()[-1].strip()
+    proof = load_assignment(chapter)["mean_of_a_shift"]
+    return secrets | {"model proof": proof.model, "rubric": proof.rubric[0]}
+
+
+def test_nothing_private_reaches_a_student(course):
+    bundle = course / "bundles" / f"{OWN}.zip"
+    with zipfile.ZipFile(bundle) as archive:
+        files = {name: archive.read(name).decode(errors="replace") for name in archive.namelist()}
+    assert {name.partition("/")[0] for name in files} == {OWN}
+    assert not [
+        n for n in files if "solutions" in n or "wrong" in n or "seeds" in n or "grader" in n
+    ]
+    ours = {name: text for name, text in files.items() if "/course_lib/" not in name}
+    secrets = texts_of(course / "solutions" / OWN) | {
+        "seed": (course / "seeds" / OWN).read_text().strip()
+    }
+    for what, secret in secrets.items():
+        assert not [name for name, text in ours.items() if secret in text], what
+
+
+def test_what_is_secret_is_closed_to_others(course):
+    for path in (course / "seeds" / OWN, course / "grader" / OWN):
+        assert path.stat().st_mode & 0o077 == 0, path
+
+
+def test_a_name_that_is_nowhere_is_answered_with_both_kinds(course):
+    said = CliRunner().invoke(release, ["99_nothing", "--course", str(course)]).output
+    assert OWN in said and "03_softmax" in said
+
+
+def test_exercises_of_ones_own_are_proved(course):
+    done = CliRunner().invoke(
+        exercises, ["what_a_mean_forgets", "--course", str(course), "--seeds", "1"]
+    )
+    assert done.exit_code == 0 and "proved" in done.output, done.output
+    assert "softmax" in CliRunner().invoke(exercises, ["no_such_name"]).output
+
+
+# the rubric
+
+
+def shown(course, **resources) -> str:
+    notebook = nbformat.read(course / "release" / OWN / f"{OWN}.ipynb", as_version=4)
+    step = ShowRubric(config=nbgrader_configuration(course))
+    return nbformat.writes(step.preprocess(notebook, resources)[0])
+
+
+def test_whoever_marks_has_rubric_and_model_above_the_answer(course):
+    page = json.loads(shown(course, submission_id="x", assignment_id=OWN))
+    sources = ["".join(cell["source"]) for cell in page["cells"]]
+    place = next(k for k, text in enumerate(sources) if text.startswith("#### For whoever marks"))
+    for part in ("The sum of the shifted row is written down. &ensp;**1**", "$nc/n = c$"):
+        assert part in sources[place]
+    assert page["cells"][place + 1]["metadata"]["nbgrader"]["grade_id"] == PROOF
+
+
+def test_a_feedback_page_has_no_rubric(course):
+    assert "For whoever marks" not in shown(course, assignment_id=OWN)
+
+
+def marked(course, tmp_path, marking: str):
+    chapter = tmp_path / OWN
+    shutil.copytree(course / "solutions" / OWN, chapter)
+    toml = chapter / "assignment.toml"
+    toml.write_text(toml.read_text() + f'\nmarking = "{marking}"\n')
+    return source_notebook(load_assignment(chapter))
+
+
+def test_a_proof_that_is_off_is_not_in_the_notebook(course, tmp_path):
+    notebook = marked(course, tmp_path, "off")
+    assert not [cell for cell in notebook.cells if cell.id.startswith(PROOF)]
+    assert notebook.cells[0].source.splitlines()[2].startswith("2 exercises, about 15 minutes")
+
+
+def test_a_proof_that_students_mark_has_its_rubric_folded_below(course, tmp_path):
+    cells = marked(course, tmp_path, "self").cells
+    place = next(k for k, cell in enumerate(cells) if cell.id == PROOF)
+    assert "It is divided by $n$." in cells[place + 1].source
+    assert cells[place + 1].source.startswith("<details>")
+    assert not cells[place].metadata.get("nbgrader", {}).get("grade")
+
+
+# grading again
+
+
+def run_grade(course, *words: str) -> str:
+    done = CliRunner().invoke(grade, [OWN, "--course", str(course), "--workers", "1", *words])
+    assert done.exit_code in (0, 1), done.output
+    return done.output
+
+
+def hand_in(course, student: str, answer: str, proof: str) -> None:
+    notebook = nbformat.read(course / "release" / OWN / f"{OWN}.ipynb", as_version=4)
+    for cell in notebook.cells:
+        if cell.id == "row-means":
+            cell.source = f'library = "numpy"\n{answer}'
+        if cell.id == PROOF:
+            cell.source = proof
+    folder = course / "submitted" / student / OWN
+    folder.mkdir(parents=True)
+    nbformat.write(notebook, folder / f"{OWN}.ipynb")
+
+
+@pytest.mark.whole
+def test_a_mended_test_is_shown_before_and_after_and_hand_marks_stay(course, tmp_path):
+    """A hidden test that nobody could fail is mended; who gained by it is named."""
+    whole = tmp_path / "course"
+    shutil.copytree(course, whole)
+    tests = whole / "solutions" / OWN / "row_means" / "tests.py"
+    good = tests.read_text()
+    asked = 'expected=arrays.oracle(x), hint="which axis is the last?"'
+    assert asked in good
+    tests.write_text(good.replace(asked, asked.replace("arrays.oracle", "row_means")))
+    words = [OWN, "--course", str(whole)]
+    assert CliRunner().invoke(release, words).exit_code == 0
+    hand_in(whole, "ada", RIGHT, "the sum grows by n c")
+    hand_in(whole, "grace", RIGHT.replace("-1", "1"), "by magic")
+    url = f"sqlite:///{whole / 'gradebook.db'}"
+    assert "the mark is another" not in run_grade(whole)
+    assert _row(url, CODE, "grace")["auto_score"] == 3.0
+    mark_by_hand(url, PROOF, "grace", manual_score=1.5)
+    tests.write_text(good)
+    assert CliRunner().invoke(release, words).exit_code == 0
+    said = run_grade(whole)
+    assert [_row(url, CODE, name)["auto_score"] for name in ("ada", "grace")] == [3.0, 2.0]
+    assert _row(url, PROOF, "grace")["manual_score"] == 1.5
+    assert not _row(url, PROOF, "grace")["needs_manual_grade"], "the answer has not changed"
+    assert "the answer is the same, and the mark is another" in said
+    with (whole / "grading" / OWN / "changes.csv").open() as file:
+        assert list(csv.DictReader(file)) == [
+            {"student": "grace", "exercise": CODE, "before": "3.0", "after": "2.0"}
+        ]
+    assert "the mark is another" not in run_grade(whole, "--again"), "again changes nothing"
+
+
+def _row(url, cell, student):
+    with opened(url) as gradebook:
+        return gradebook.find_grade(cell, OWN, OWN, student).to_dict()
+
+
+def mark_by_hand(url, cell, student, **values):
+    with opened(url) as gradebook:
+        by_hand(gradebook.find_grade(cell, OWN, OWN, student), **values)
+        gradebook.db.commit()
+
+
+def test_the_table_adds_up_and_ends():
+    changes = [Change(f"student_{k}", "a-check", 1.0, 2.5) for k in range(30)]
+    changes.append(Change("last", "b-check", 2.0, 1.0))
+    lines = before_and_after(changes)
+    assert any("a-check" in line and "+45" in line and " 30 " in line for line in lines)
+    assert any("b-check" in line and "-1" in line for line in lines)
+    assert lines[-2] == "  and 11 more" and len(lines) < 40
