@@ -86,10 +86,27 @@ class Class:
 
     def differently_right(self, name: str, k: int = 0) -> Member:
         """Every function as one of the right answers writes it."""
+        chosen = {
+            one.name: list(self.right[one.name])[k % len(self.right[one.name])] for one in self.code
+        }
+        return self._with_right_answers(name, chosen)
+
+    def in_torch(self, name: str) -> Member:
+        """Every function as the first right answer in torch writes it."""
+        chosen = {
+            one.name: next(
+                answer
+                for answer, function in self.right[one.name].items()
+                if getattr(function, "library", "") == "torch"
+            )
+            for one in self.code
+        }
+        return self._with_right_answers(name, chosen)
+
+    def _with_right_answers(self, name: str, chosen: dict[str, str]) -> Member:
         notebook = self._notebook(self._model)
         for exercise in self.code:
-            answers = list(self.right[exercise.name])
-            answer = answers[k % len(answers)]
+            answer = chosen[exercise.name]
             library = getattr(self.right[exercise.name][answer], "library", "numpy")
             self._answer(notebook, exercise, "right.py", answer, library)
         return self._member(name, "right", notebook, self.full)

@@ -8,6 +8,7 @@ import builtins
 import json
 import re
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -106,15 +107,15 @@ class Grader:
         )
 
     def _marks(self, rebuilt: Rebuilt, attempt: "Attempt") -> Iterator[Mark]:
-        for cell in _graded(rebuilt.notebook):
-            meta = cell.metadata.nbgrader
+        """Visible tests of all exercises come first: what a hidden one gives to a student's
+        process, no message of a visible one can carry out any more."""
+        cells = [(cell, cell.metadata.nbgrader) for cell in _graded(rebuilt.notebook)]
+        seen = {meta.grade_id: self._look(meta, attempt) for _, meta in cells if not meta.solution}
+        for cell, meta in cells:
             if meta.solution:  # a proof in words
                 yield self._by_hand(cell, rebuilt)
                 continue
-            slug = meta.grade_id.removesuffix("-check")
-            name = slug.replace("-", "_")
-            attempt.begin_exercise()
-            mark, said = self._judge(name, slug, meta, rebuilt, attempt)
+            mark, said = self._judge(meta, rebuilt, attempt, seen[meta.grade_id])
             cell.outputs = [
                 new_output("stream", name="stdout", text=said + "\n"),
                 new_output("execute_result", {"text/plain": repr(mark.points)}, execution_count=1),
@@ -129,15 +130,45 @@ class Grader:
             return Mark(grade_id, 0.0, most, "not attempted", answer)
         return Mark(grade_id, None, most, "by hand", answer)
 
-    def _judge(
-        self, name: str, slug: str, meta: Any, rebuilt: Rebuilt, attempt: "Attempt"
-    ) -> tuple[Mark, str]:
-        answer = digest(rebuilt.answers.get(slug, ""))
+    def _look(self, meta: Any, attempt: "Attempt") -> list[Verdict] | Any | Exception:
+        """What the visible tests find, or the proof that was built, or why there is neither."""
+        name = _name(meta)
         folder = self.package / "checks" / name
+        attempt.begin_exercise(name)
         try:
             if (folder / "blocks.json").is_file():
+                return attempt.value(name, meta.grade_id)
+            return self._verdicts(name, meta.grade_id, folder, attempt, hidden=False)
+        except NoSandbox:
+            raise
+        except Exception as error:  # the reason is told when the exercise is judged
+            return error
+
+    def _verdicts(
+        self, name: str, check: str, folder: Path, attempt: "Attempt", hidden: bool
+    ) -> list[Verdict]:
+        exercise = record.read(folder)
+        library = attempt.prepare(name, check, tuple(exercise["withholds"]))
+        run = Run(library, DEFAULT_DTYPE[library])
+        return judge(name, run, folder, exercise, attempt.call, hidden=hidden)
+
+    def _judge(
+        self,
+        meta: Any,
+        rebuilt: Rebuilt,
+        attempt: "Attempt",
+        seen: list[Verdict] | Any | Exception,
+    ) -> tuple[Mark, str]:
+        name = _name(meta)
+        answer = digest(rebuilt.answers.get(meta.grade_id.removesuffix("-check"), ""))
+        folder = self.package / "checks" / name
+        attempt.begin_exercise(name)
+        try:
+            if isinstance(seen, Exception):
+                raise seen
+            if (folder / "blocks.json").is_file():
                 data = json.loads((folder / "blocks.json").read_text())
-                fault, points = judge_proof(name, attempt.value(name, meta.grade_id), data)
+                fault, points = judge_proof(name, seen, data)
                 found = Finding(
                     name, "The lines are a proof", fault is None, True, False, fault or ""
                 )
@@ -145,12 +176,9 @@ class Grader:
                 return Mark(
                     meta.grade_id, points, meta.points, answer=answer, findings=(found,)
                 ), said
-            exercise = record.read(folder)
-            withholds = tuple(exercise["withholds"])
-            library = attempt.prepare(name, meta.grade_id, withholds)
-            run = Run(library, DEFAULT_DTYPE[library])
-            verdicts = judge(name, run, folder, exercise, attempt.call)
-            flags = suspicious(attempt.mentioned, withholds)
+            verdicts = seen + self._verdicts(name, meta.grade_id, folder, attempt, hidden=True)
+            exercise, run = record.read(folder), verdicts[0].run
+            flags = suspicious(attempt.mentioned, tuple(exercise["withholds"]))
             attempt.incidents += [f"{name}: {flag}" for flag in flags]
             points = round(float(earned(verdicts, exercise["points"])), 6)
             findings = tuple(map(_finding, verdicts))
@@ -186,8 +214,13 @@ class Attempt:
     _student: Student | None = None
     _fatal: set[str] = field(default_factory=set)
     _restarts: int = 0
-    _may_restart: bool = True
+    _deaths: Counter[str] = field(default_factory=Counter)
+    """How often the process ended in the hands of an exercise."""
+    _exercise: str = ""
+    _in_use_by: str = ""
     _prepared: tuple[str, tuple[str, ...], list[str]] | None = None
+    _libraries: dict[str, str] = field(default_factory=dict)
+    """Of the answers that the process has at hand."""
     _output_left: int = limits.ALL_OUTPUT
     _deadline: float = field(default_factory=lambda: time.monotonic() + limits.SUBMISSION_SECONDS)
 
@@ -211,6 +244,8 @@ class Attempt:
         try:
             student.begin(_seed_to_tell(self.seed))
             self._deadline = student.deadline
+            if not keep and student.only_define({cell.id: cell.source for cell in cells}):
+                return
         except Gone as gone:  # pragma: no cover  (nothing of the student's has run)
             self.incidents.append(f"the process did not begin: {gone}")
             return
@@ -234,39 +269,43 @@ class Attempt:
         if self._restarts == limits.RESTARTS:
             return
         self._restarts += 1
+        self._libraries.clear()
         self._student = self._new_process()
         self._begin(self._student, keep)
 
-    def begin_exercise(self) -> None:
-        self._may_restart = True
+    def begin_exercise(self, name: str) -> None:
+        self._exercise, self._prepared = name, None
 
     def _alive(self) -> Student:
-        if self._student.alive:
-            return self._student
-        if self._may_restart:
-            self._may_restart = False
+        if not self._student.alive:
+            self._deaths[self._in_use_by] += 1
+            self._in_use_by = ""
+        often = self._deaths[self._exercise] >= limits.DEATHS_OF_AN_EXERCISE
+        if not self._student.alive and not often:
             self._start_again()
             if self._student.alive and self._prepared:
                 self._student.prepare(*self._prepared)
-        if not self._student.alive:
+        if often or not self._student.alive:
             raise Gone("it was not run any more: your code has ended the Python process too often")
+        self._in_use_by = self._exercise
         return self._student
 
     def prepare(self, name: str, check: str, withholds: tuple[str, ...]) -> str:
-        """Have the answer rebuilt in the student's process and say its library."""
-        self._prepared = None
+        """Have the answer rebuilt in the student's process, if need be, and say its library."""
         request = name, withholds, self.rebuilt.above(check)
+        if name in self._libraries and self._student.alive:
+            self._prepared = request
+            return self._libraries[name]
         answer = self._answer(*request)
         if answer.get("kind") != "function":
             raise NoAnswer(f"{name} is a {_word(answer.get('kind'))}, not a function")
         library = answer.get("library")
         if type(library) is not str or library not in DEFAULT_DTYPE:
             raise NoAnswer("its library is neither numpy nor torch")
-        self._prepared = request
+        self._prepared, self._libraries[name] = request, library
         return library
 
     def value(self, name: str, check: str) -> Any:
-        self._prepared = None
         try:
             return codec.decode(self._answer(name, (), self.rebuilt.above(check)).get("value"), [])
         except codec.Unacceptable:
@@ -385,6 +424,10 @@ def _seed_to_tell(seed: int) -> int:
     """For the student's own random numbers: the seed of the hidden inputs cannot be found from it,
     and whoever asks torch for its seed would print it."""
     return int(digest(f"of the student's process: {seed}")[:15], 16)
+
+
+def _name(meta: Any) -> str:
+    return meta.grade_id.removesuffix("-check").replace("-", "_")
 
 
 def _graded(notebook: nbformat.NotebookNode) -> Iterator[nbformat.NotebookNode]:

@@ -15,6 +15,8 @@ WALL = 4
 SUBMISSION_SECONDS = 60
 """On the clock, for all that a student's code does."""
 RESTARTS = 5
+DEATHS_OF_AN_EXERCISE = 2
+"""After so many its function is not called any more."""
 START_SECONDS = 30
 """Until a process, or a kernel, is ready for the first cell."""
 

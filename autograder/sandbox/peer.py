@@ -62,6 +62,11 @@ class Student:
         said = [stream[: limits.CELL_OUTPUT].decode(errors="replace") for stream in streams]
         return answer | dict(zip(("stdout", "stderr"), said, strict=True))
 
+    def only_define(self, cells: dict[str, str]) -> bool:
+        """Whether these cells need not run, because they do no more than bind names."""
+        answer, _ = self._ask({"only define": cells}, limits.CELL_SECONDS, patient=True)
+        return answer is True
+
     def prepare(self, name: str, withholds: tuple[str, ...], above: list[str]) -> dict[str, Any]:
         request = {"answer": name, "withholds": list(withholds), "above": above}
         answer, _ = self._ask(request, limits.CELL_SECONDS, patient=True)

@@ -20,7 +20,7 @@ from IPython.core.history import HistoryManager
 from IPython.core.interactiveshell import InteractiveShell
 
 from autograder.sandbox import codec, limits
-from course_lib.checking.answers import Cells, NoAnswer
+from course_lib.checking.answers import Cells, NoAnswer, only_defines
 from course_lib.checking.perform import Question, Reply, perform
 from course_lib.checking.run import Held, Lent, Run
 from course_lib.checking.withheld import withheld
@@ -154,16 +154,25 @@ class Respondent:
         """This cell is about to run."""
         self._cells.ran(name, self._shell.transform_cell(source))
 
+    def _only_define(self, cells: dict[str, str]) -> bool:
+        """True if running these cells could do no more than bind names; then they count as run."""
+        sources = {name: self._shell.transform_cell(source) for name, source in cells.items()}
+        if not all(map(only_defines, sources.values())):
+            return False
+        for name, source in sources.items():
+            self._cells.ran(name, source)
+        return True
+
     def answer(
         self, request: dict, buffers: list[bytes], connection: Any
     ) -> tuple[Any, list[bytes]]:
         match request:
             case {"seed": seed}:
-                import torch
-
                 np.random.seed(seed % 2**32)  # noqa: NPY002  (students may use it)
-                torch.manual_seed(seed)
+                _seed_torch(seed)
                 return None, []
+            case {"only define": cells}:
+                return self._only_define(cells), []
             case {"answer": name, "withholds": names, "above": above}:
                 return _prepare(self._cells, above, self._built, name, names), []
             case {"call": _}:
@@ -259,6 +268,15 @@ def output(kind: str, data: dict[str, Any]) -> list[dict[str, Any]]:
         if mime in SHOWN
     }
     return [{"output_type": kind, "data": kept}] if kept else []
+
+
+def _seed_torch(seed: int) -> None:
+    """torch.manual_seed would first write down its traceback for each kind of device."""
+    import torch
+
+    torch.default_generator.manual_seed(seed)
+    if torch.cuda.is_available():
+        torch.cuda.manual_seed_all(seed)
 
 
 def _prepare(

@@ -25,7 +25,8 @@ DETACH = 2
 READ_ONLY, WITHOUT_SUID = 1, 2
 RECURSIVE, HERE = 0x8000, -100
 # and the requests of prctl.
-PDEATHSIG, DROP_BOUND, NO_NEW_PRIVILEGES = 1, 24, 38
+PDEATHSIG, SECCOMP, DROP_BOUND, NO_NEW_PRIVILEGES = 1, 22, 24, 38
+FILTER = 2
 
 _NUMBERS = {  # the same on every architecture since Linux 5.1, except these two
     "pivot_root": {"x86_64": 155, "aarch64": 41}.get(platform.machine(), -1),
@@ -99,6 +100,16 @@ def die_with_parent() -> None:
 
 def no_new_privileges() -> None:
     _checked(_libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0), "prctl")
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
+
+
+def filter_calls(program: bytes) -> None:
+    """Refuse system calls from now on, besides those that are refused already."""
+    instructions = len(program) // 8
+    _checked(_libc.prctl(SECCOMP, FILTER, ctypes.byref(_Program(instructions, program))), "seccomp")
 
 
 def drop_capabilities() -> None:

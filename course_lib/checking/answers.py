@@ -68,6 +68,34 @@ class Cells:
         return namespace
 
 
+def only_defines(source: str) -> bool:
+    """Imports, functions and plain values: to run this would do no more than bind names."""
+    try:
+        return all(map(_defines, ast.parse(source).body))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+
+
+def _defines(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Import() | ast.ImportFrom():
+            return True
+        case ast.FunctionDef(decorator_list=[], args=args, returns=returns):
+            at_once = [args, *([returns] if returns else [])]
+        case ast.Assign(targets=targets, value=value) if all(
+            _is_name(t, ast.Store) for t in targets
+        ):
+            at_once = [value]
+        case ast.Expr(value=ast.Constant()):
+            return True
+        case _:
+            return False
+    return not any(isinstance(node, _ACTS) for part in at_once for node in ast.walk(part))
+
+
+_ACTS = ast.Call, ast.Await, ast.NamedExpr, ast.comprehension, ast.BinOp, ast.Yield
+
+
 def missing_names(function: Callable, known: Iterable[str]) -> list[str]:
     """Global names that a rebuilt function uses and only the memory of the kernel still knows."""
     code = getattr(function, "__code__", None)

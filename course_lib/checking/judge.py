@@ -20,11 +20,18 @@ def judge(
     folder: Path,
     exercise: dict[str, Any],
     transport: Transport = perform,
+    *,
+    hidden: bool | None = None,
 ) -> list[Verdict]:
-    """Run the tests that lie in the folder, with recorded oracle and recorded mistakes."""
+    """Run the tests that lie in the folder, with recorded oracle and recorded mistakes.
+
+    All of them, or only those that are hidden, or only those that are not.
+    """
     verdicts = []
     path = folder / "tests.py"
     for test in _tests(path, path.stat().st_mtime_ns).values():
+        if hidden not in (None, getattr(test, "is_hidden", False)):
+            continue
         recorded = exercise["tests"][test.__name__]
         here = Run(run.library, run.dtype, run.device, recorded["seed"])
         dtype = record.in_dtype_of(test, here).dtype

@@ -55,7 +55,7 @@ class Graded:
         return (m for m in self.members.values() if m.kind.startswith("attack"))
 
 
-def graded(course: Path, attacks, workers: int = 2) -> Graded:
+def graded(course: Path, attacks, tier: str = "namespaces") -> Graded:
     make_release(ASSIGNMENT, course)
     maker = Class(ASSIGNMENT, course)
     members = [maker.model("student_001")]
@@ -74,7 +74,7 @@ def graded(course: Path, attacks, workers: int = 2) -> Graded:
         outcomes[outcome.student] = outcome
 
     def pool(folder, data):
-        return LocalPool(folder, STEM, workers)
+        return LocalPool(folder, STEM, 2, tier)
 
     grade_class(course, STEM, pool, listener=Listener(done=done))
     return Graded(course, {m.name: m for m in members}, outcomes, before)
@@ -113,10 +113,18 @@ def whole(tmp_path_factory):
     return graded(tmp_path_factory.mktemp("whole"), ATTACKS)
 
 
+@pytest.fixture(scope="module")
+def landlock(tmp_path_factory):
+    if ROOT:
+        pytest.skip("root would stay root without namespaces; an ordinary user runs it below")
+    return graded(tmp_path_factory.mktemp("landlock"), ATTACKS, "landlock")
+
+
 @pytest.fixture(
     params=[
         pytest.param("quick", marks=pytest.mark.whole),
         pytest.param("whole", marks=pytest.mark.slow),
+        pytest.param("landlock", marks=pytest.mark.slow),
     ]
 )
 def attacked(request) -> Graded:

@@ -10,7 +10,7 @@ import pytest
 from nbformat.v4 import new_code_cell
 
 from autograder.exercises import ROOT, load_assignment
-from autograder.grading import package
+from autograder.grading import package, referee
 from autograder.grading import pool as pool_module
 from autograder.grading.demo import Class
 from autograder.grading.pool import LocalPool
@@ -98,6 +98,30 @@ def test_a_function_that_ends_the_process_costs_its_own_marks(grader, maker):
     expected = member.points | {"softmax-check": 0.0}
     assert {cell: marks(outcome)[cell] for cell in expected} == pytest.approx(expected)
     assert any("ended the Python process" in incident for incident in outcome.incidents)
+
+
+def test_a_cell_that_acts_runs_where_memory_is_limited_too(grader, maker):
+    member = with_cell(maker.model("dov"), "import builtins\nbuiltins.one = 1.0", at=2)
+    notebook = json.loads(member.files[f"{STEM}.ipynb"])
+    cell = next(cell for cell in notebook["cells"] if cell["id"] == "softmax-vjp")
+    assert "return " in cell["source"]
+    cell["source"] = cell["source"].replace("return ", "return one * ")
+    member.files[f"{STEM}.ipynb"] = json.dumps(notebook).encode()
+    assert as_due(grader.grade(job(member)), member)
+
+
+def test_hidden_inputs_are_given_when_no_visible_message_can_tell_them_any_more(
+    grader, maker, monkeypatch
+):
+    def note(*arguments, real=referee.judge, hidden):
+        order.append(hidden)
+        return real(*arguments, hidden=hidden)
+
+    order = []
+    monkeypatch.setattr(referee, "judge", note)
+    member = maker.model("fay")
+    assert as_due(grader.grade(job(member)), member)
+    assert order == sorted(order) and len(set(order)) == 2
 
 
 def test_a_loop_without_end_is_stopped_and_the_rest_is_judged(grader, maker, monkeypatch):

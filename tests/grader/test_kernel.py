@@ -3,6 +3,7 @@
 import sys
 import time
 from dataclasses import dataclass
+from functools import partial
 
 import pytest
 from click.testing import CliRunner
@@ -11,6 +12,7 @@ from autograder.cli import main
 from autograder.exercises import ROOT as CHECKOUT
 from autograder.exercises import load_assignment
 from autograder.grading import package
+from autograder.grading.attacks import ATTACKS
 from autograder.grading.demo import Class, Member
 from autograder.grading.outcome import Mark, Outcome
 from autograder.grading.pool import LocalPool
@@ -107,12 +109,13 @@ class GradedTwice:
 
 @pytest.fixture(scope="module")
 def graded_twice(tmp_path_factory):
-    """A class with a little of everything, and two attacks of each kind."""
+    """A class with a little of everything, and all attacks."""
     course = tmp_path_factory.mktemp("course")
     assignment = load_assignment(CHECKOUT / "solutions" / STEM)
     make_release(assignment, course)
     maker = Class(assignment, course)
-    members = [make(f"student_{n:03}") for n, make in enumerate(maker._makers())]
+    makers = [*maker._makers(), *(partial(maker.attack, attack=attack) for attack in ATTACKS)]
+    members = [make(f"student_{n:03}") for n, make in enumerate(makers)]
     unpacked = course / "package"
     package.unpack(package.pack(course, STEM), unpacked)
     for folder in (unpacked, course, *course.parents[:2]):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from course_lib.checking.answers import Cells, NoAnswer, missing_names
+from course_lib.checking.answers import Cells, NoAnswer, missing_names, only_defines
 from course_lib.checking.withheld import Withheld, withheld
 
 
@@ -162,3 +162,39 @@ def test_an_import_repeated_further_down_is_taken_from_above():
     cells.ran("third", "import math\ndef g():\n    return f() + n")
     assert cells.answer("f")[0]() == 3
     assert cells.answer("g")[0]() == 6
+
+
+DEFINE = (
+    "import numpy as np\nfrom math import pi",
+    'library = "torch"',
+    "def f(x: np.ndarray, axis: int = -1) -> list[int]:\n    return g(x)",
+    '"""A docstring."""',
+    "letters = ['a', 'b']",
+    "",
+)
+ACT = (
+    "print(1)",
+    "x = print(1)",
+    "x.y = 1",
+    "x[0] = 1",
+    "x += 1",
+    "x = [print(i) for i in y]",
+    "x = y + z",
+    "def f(x=print(1)): pass",
+    "def f(x: print(1)): pass",
+    "@patch\ndef f(): pass",
+    "class A: print(1)",
+    "for x in y: pass",
+    "%matplotlib inline",
+    "del x",
+)
+
+
+@pytest.mark.parametrize("source", DEFINE)
+def test_a_cell_that_only_binds_names_need_not_run(source):
+    assert only_defines(source)
+
+
+@pytest.mark.parametrize("source", ACT)
+def test_a_cell_that_may_do_more_runs(source):
+    assert not only_defines(source)
