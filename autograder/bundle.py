@@ -7,7 +7,6 @@ wrong answer is in either: only the numbers that they gave.
 import ast
 import json
 import shutil
-from dataclasses import asdict
 from pathlib import Path
 
 from autograder.exercises import ROOT, Assignment, CodeExercise, ProofBlocks
@@ -38,10 +37,7 @@ def write_checks(
             case CodeExercise():
                 _write_code_checks(exercise, checks / exercise.name, seed, hidden)
             case ProofBlocks():
-                data = asdict(exercise.blocks) | {"points": exercise.points}
-                for key in ("after", "part"):
-                    data[key] = dict(sorted(data[key].items()))  # not in the order of the proof
-                _write_json(checks / exercise.name / "blocks.json", data)
+                _write_json(checks / exercise.name / "blocks.json", exercise.marked_by)
 
 
 def write_course_lib(assignment: Assignment, folder: Path) -> None:

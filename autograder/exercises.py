@@ -7,7 +7,7 @@ the line where there is one, and the remedy.
 
 import ast
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from random import Random
@@ -102,6 +102,12 @@ class ProofBlocks(Exercise):
     @property
     def solution(self) -> list[str]:
         return self.blocks.one_proof
+
+    @property
+    def marked_by(self) -> dict:
+        """What the notebook and the page mark an answer by, in no order that gives it away."""
+        data = asdict(self.blocks) | {"points": self.points}
+        return data | {key: dict(sorted(data[key].items())) for key in ("after", "part")}
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from autograder.book.proof_blocks import lines_to_order
 from autograder.exercises import LEVELS, Assignment, BadExercise, Exercise, load_assignment
 
 HIGHEST_LEVEL = max(LEVELS)
@@ -102,7 +103,7 @@ class ExerciseBox(CourseDirective):
         return task, [_python(exercise.solution)]
 
     def _proof_blocks(self, exercise: Exercise) -> tuple[list[nodes.Node], list[nodes.Node]]:
-        task = [*self.blocks(exercise.statement), self._lettered(exercise.shown)]
+        task = [*self.blocks(exercise.statement), *lines_to_order(exercise, self.words)]
         answer = [self.line(f"One valid order: {', '.join(exercise.solution)}.")]
         if why_not := exercise.blocks.why_not:
             answer += [self.line("These do not belong:"), self._lettered(why_not.items())]

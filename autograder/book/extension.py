@@ -16,7 +16,7 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.util import logging
 
-from autograder.book import boxes, figures, formulas, gate, numbering, theme
+from autograder.book import boxes, figures, formulas, gate, numbering, proof_blocks, theme
 
 SEARCH_READS_A_FORMULA_ONCE = """
 document.addEventListener("DOMContentLoaded", () => {
@@ -97,6 +97,7 @@ def setup(app: Sphinx) -> dict:
     app.pictures = {}
     boxes.setup(app)
     figures.setup(app)
+    proof_blocks.setup(app)
     formulas.setup(app)
     theme.setup(app)
     app.add_env_collector(numbering.ChapterNumbers)
