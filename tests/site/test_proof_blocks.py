@@ -60,9 +60,10 @@ def built(tab) -> list[str]:
 
 
 def some_orders(exercise: ProofBlocks) -> list[list[str]]:
-    """Proofs, proofs with a few changes, and whatever chance gives."""
+    """Proofs, proofs begun, proofs with a few changes, and whatever chance gives."""
     chance, letters = Random(exercise.name), exercise.blocks.letters
     orders = [list(order) for order, _ in zip(exercise.blocks.proofs(), range(20), strict=False)]
+    orders += [orders[0][:lines] for lines in range(1, len(orders[0]))]
     while len(orders) < ORDERS:
         order = list(chance.choice(orders[:20]))
         for _ in range(chance.randrange(1, 5)):
@@ -175,8 +176,8 @@ def test_lines_are_dragged_by_mouse(softmax, visit):
         proof.scroll_into_view_if_needed()
         line.locator(".line").hover()
         tab.mouse.down()
-        box = proof.bounding_box()
-        tab.mouse.move(box["x"] + 40, box["y"] + 30, steps=3)
+        tab.mouse.move(*middle(proof), steps=3)
+        box = proof.bounding_box()  # the list above it is now one line shorter
         tab.mouse.move(box["x"] + 40, box["y"] + 3, steps=3)
         tab.mouse.up()
     assert built(tab) == softmax.solution
