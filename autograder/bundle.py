@@ -5,15 +5,37 @@ wrong answer is in either: only the numbers that they gave.
 """
 
 import ast
+import hashlib
 import json
 import shutil
+import tomllib
 from pathlib import Path
 
-from autograder.exercises import ROOT, Assignment, CodeExercise, ProofBlocks
+import nbformat
+
+from autograder.exercises import ROOT, Assignment, CodeExercise, ProofBlocks, ProofQuestion
+from course_lib.checking import percent
 from course_lib.checking.record import record_test
 from course_lib.checking.verdicts import load_module, tests_in
+from course_lib.checking.work import OUTLINE
 
 PUBLIC_SEED = 0
+HANDOUT = Path(__file__).with_name("handout")
+CONTENTS = """
+Each chapter has its folder. Name the one that you want to open, check or hand in:
+
+    python course.py {stem}
+    python course.py submit {stem}
+
+or go into it and leave the name out.
+"""
+PLAIN = """Chapter {number}: {title}
+
+{count} exercises, about {minutes} minutes. Write each answer below the line that names it. Save the
+file, then type   python course.py check   or, for one of them,   python course.py check {example}
+Write helpers wherever you like; they are handed in with the rest. Leave the lines that begin with
+# %% as they are. Proofs in words are written as comments.
+"""
 PACKAGES = (
     "numpy",
     "torch",
@@ -63,6 +85,77 @@ def write_requirements(folder: Path) -> None:
     lines = (ROOT / "requirements.lock").read_text().splitlines()
     chosen = [line for line in lines if line.partition("==")[0] in PACKAGES]
     (folder / "requirements.txt").write_text("\n".join(chosen) + "\n")
+
+
+def write_handout(
+    folder: Path, *, stem: str, title: str, version: str, example: str = "", contents: str = ""
+) -> None:
+    """What is the same for every assignment: the program, the readme, the tutor's file."""
+    shutil.copytree(
+        HANDOUT, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__")
+    )
+    readme = (
+        (HANDOUT / "README.md")
+        .read_text()
+        .format(title=title, stem=stem, version=version, example=example, contents=contents)
+    )
+    (folder / "README.md").write_text(readme)
+
+
+def write_outline(
+    assignment: Assignment, folder: Path, released: nbformat.NotebookNode, version: str
+) -> None:
+    """Say in `checks/` what the assignment consists of, with the starter of each answer."""
+    starters = {cell.id: cell.source for cell in released.cells}
+    exercises = []
+    for exercise in assignment.exercises:
+        if exercise.slug not in starters:  # a question that the instructor has switched off
+            continue
+        kept = {
+            key: getattr(exercise, key) for key in ("name", "slug", "number", "title", "points")
+        }
+        kept |= {"kind": exercise.kind, "starter": starters[exercise.slug]}
+        if isinstance(exercise, ProofQuestion):
+            kept["marking"] = exercise.marking
+        exercises.append(kept)
+    outline = {"stem": assignment.stem, "title": assignment.title, "version": version}
+    _write_json(folder / "checks" / OUTLINE, outline | {"exercises": exercises})
+
+
+def write_plain_file(
+    assignment: Assignment, folder: Path, released: nbformat.NotebookNode, version: str
+) -> None:
+    """The same assignment for any editor. Its checks are commands, not cells."""
+    head = PLAIN.format(
+        number=assignment.number,
+        title=assignment.title,
+        count=len(assignment.exercises),
+        minutes=assignment.minutes,
+        example=assignment.example,
+    )
+    cells = [c for c in released.cells if c.id != "head" and not c.id.endswith("-check")]
+    text = percent.as_text(head.strip(), version, cells)
+    (folder / f"{assignment.stem}.py").write_text(text)
+
+
+def version_of(folder: Path, released: nbformat.NotebookNode) -> str:
+    """The version of the course, and what tells this release from every other."""
+    state = hashlib.sha256()
+    for cell in released.cells:
+        state.update(f"{cell.id}\0{cell.source}\0".encode())
+    for path in sorted((folder / "checks").rglob("*.*")):
+        state.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
+    course = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    return f"{course}+{state.hexdigest()[:8]}"
+
+
+def visible_tests(folder: Path) -> dict[str, str]:
+    """A digest of the visible tests of each exercise: when it changes, a test was mended."""
+    return {
+        path.parent.name: hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+        for name in ("tests.py", "blocks.json")
+        for path in sorted((folder / "checks").glob(f"*/{name}"))
+    }
 
 
 def without_bodies(source: str, asked: dict[str, str]) -> str:

@@ -13,6 +13,7 @@ VERBS = {
     "feedback": "autograder.classroom.feedback_command",
     "grade": "autograder.grading.command",
     "init": "autograder.classroom.init_command",
+    "lab": "autograder.lab",
     "ledger": "autograder.ledger",
     "release": "autograder.release",
     "sandbox": "autograder.sandbox.command",

@@ -142,6 +142,12 @@ class Assignment:
     def minutes(self) -> int:
         return sum(exercise.minutes for exercise in self.exercises)
 
+    @property
+    def example(self) -> str:
+        """The exercise that commands are shown on."""
+        code = [e.name for e in self.exercises if isinstance(e, CodeExercise)]
+        return (code or [self.exercises[0].name])[0]
+
     def __getitem__(self, name: str) -> Exercise:
         for exercise in self.exercises:
             if exercise.name == name:

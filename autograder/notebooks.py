@@ -9,6 +9,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from autograder.exercises import Assignment, CodeExercise, Exercise, ProofBlocks, ProofQuestion
 
 SCHEMA = 3
+COMMON = ("head", "set-up", "left", "what-is-left")
+"""The cells that every assignment has: they do not tell which it is."""
 PROOF_STUB = "*Write your proof here: text, LaTeX, or a photograph dropped into this cell.*"
 
 HEAD = """# Chapter {number}: {title}
@@ -16,12 +18,14 @@ HEAD = """# Chapter {number}: {title}
 {count} exercises, about {minutes} minutes. Run the cells from the top (Shift+Enter). Under each
 answer stands a check: it says which properties hold, shows where one does not, and asks a question.
 Write helpers in cells of your own wherever you like; they are handed in with the rest. The first
-line of an answer says in which library it is written.
+line of an answer says in which library it is written. The last cell says what is left. To begin an
+exercise anew, write `reset("{example}")` alone into its answer cell and run it.
 """
-SET_UP = """import numpy as np
-import torch
+SET_UP = """from course_lib.checking.notebook import check, reset, what_is_left
 
-from course_lib.checking.notebook import check"""
+import numpy as np
+import torch"""
+LEFT = "## What is left\n\nSave the notebook, then run the cell below. It changes nothing."
 
 
 def source_notebook(assignment: Assignment) -> nbformat.NotebookNode:
@@ -32,10 +36,12 @@ def source_notebook(assignment: Assignment) -> nbformat.NotebookNode:
         title=assignment.title,
         count=len(shown),
         minutes=sum(exercise.minutes for exercise in shown),
+        example=assignment.example,
     )
     cells = [_markdown("head", head), _code("set-up", SET_UP)]
     for exercise in assignment.exercises:
         cells += _cells_of(exercise)
+    cells += [_markdown("left", LEFT), _code("what-is-left", "what_is_left()")]
     notebook = new_notebook(cells=cells)
     notebook.metadata.kernelspec = {
         "name": "python3",

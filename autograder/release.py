@@ -1,5 +1,6 @@
 """`course release NN_topic`: build the assignment, have nbgrader release it, pack the bundle."""
 
+import json
 import os
 import secrets
 import shutil
@@ -10,26 +11,26 @@ from pathlib import Path
 
 import click
 import nbformat
+from rich.progress import track
 
-from autograder.bundle import write_checks, write_course_lib, write_requirements
+from autograder.bundle import (
+    CONTENTS,
+    version_of,
+    visible_tests,
+    write_checks,
+    write_course_lib,
+    write_handout,
+    write_outline,
+    write_plain_file,
+    write_requirements,
+)
 from autograder.exercises import ROOT, Assignment, BadExercise, load_assignment
 from autograder.grading.rubric import write_rubrics
 from autograder.notebooks import source_notebook
+from autograder.wheel import make_wheel
 
 COURSE = ROOT / "_build" / "course"
-README = """# {title}
-
-In this folder, once:
-
-    python -m venv .venv
-    .venv/bin/pip install -r requirements.txt        (Windows: .venv\\Scripts\\pip)
-
-and every time:
-
-    .venv/bin/jupyter lab {stem}.ipynb               (Windows: .venv\\Scripts\\jupyter)
-
-Hand in {stem}.ipynb.
-"""
+WHOLE = "mathematics_of_attention"
 
 
 def _course_here() -> Path:
@@ -56,38 +57,78 @@ def parse_time(context, parameter, text: str | None) -> datetime | None:
 
 
 @click.command()
-@click.argument("chapter", metavar="NN_topic")
+@click.argument("chapter", metavar="[NN_topic]", required=False)
 @course_option
+@click.option("--all", "everything", is_flag=True, help="All chapters, and one zip of them all.")
 @click.option("--reseed", is_flag=True, help="Draw new hidden inputs for this class.")
 @click.option("--due", callback=parse_time, help="The deadline, such as 2027-01-31 23:59.")
-def release(chapter: str, course: Path, reseed: bool, due: datetime | None) -> None:
-    """Make the student's notebook and bundle of one chapter.
+def release(
+    chapter: str | None, course: Path, everything: bool, reseed: bool, due: datetime | None
+) -> None:
+    """Make the student's notebook and bundle of one chapter, or of all.
+
+    The bundle is a zip that runs anywhere; the wheel is for a hosted notebook service.
 
     A chapter of your own lies in the course folder, under solutions/NN_topic. Releasing again
     takes up what was mended; course grade then grades everybody anew and shows what changed.
 
     Example: course release 03_softmax --due "2027-01-31 23:59"
     """
-    folders = chapter_folders(course)
-    if chapter not in folders:
-        known = ", ".join(sorted(folders))
-        raise click.UsageError(f"no chapter is called {chapter!r}. There are: {known}")
+    known = chapter_folders(course)
+    names = ", ".join(sorted(known))
+    if bool(chapter) == everything:
+        raise click.UsageError(f"name one chapter, or type --all. There are: {names}")
+    if chapter and chapter not in known:
+        raise click.UsageError(f"no chapter is called {chapter!r}. There are: {names}")
+    made = []
+    for stem in track(sorted(known) if everything else [chapter], "releasing"):
+        made += _release_one(known[stem], course, reseed)
+        if due:
+            _set_deadline(course, stem, due)
+    if everything:
+        made.append(bundle_of_all(course, sorted(known)))
+    for path in made:
+        kind = "wheel " if path.suffix == ".whl" else "bundle"
+        print(f"{kind}     {_short(path)}  ({path.stat().st_size // 1024} kB)")
+    if chapter:
+        print(f"notebook   {_short(course / 'release' / chapter / f'{chapter}.ipynb')}")
+        print(f"do it as a student would:  course lab {chapter}")
+
+
+def _release_one(folder: Path, course: Path, reseed: bool) -> list[Path]:
     try:
-        assignment = load_assignment(folders[chapter])
+        assignment = load_assignment(folder)
     except BadExercise as error:
         raise click.ClickException(str(error)) from None
     try:
         bundle = make_release(assignment, course, reseed)
     except ValueError as reason:  # its own tests refuse an exercise
         raise click.ClickException(
-            f"{reason}\nNothing was released. Prove the chapter first:  course exercises {chapter}"
+            f"{reason}\nNot released. Prove the chapter first:  course exercises {folder.name}"
         ) from None
-    if due:
-        _set_deadline(course, chapter, due)
-    notebook = course / "release" / chapter / f"{chapter}.ipynb"
-    print(f"notebook   {_short(notebook)}")
-    print(f"bundle     {_short(bundle)}  ({bundle.stat().st_size // 1024} kB)")
-    print(f"look at it with:  {Path(sys.executable).parent / 'jupyter'} lab {_short(notebook)}")
+    wheel = make_wheel(course / "release" / folder.name, course / "bundles", assignment.title)
+    return [bundle, wheel]
+
+
+def bundle_of_all(course: Path, stems: list[str]) -> Path:
+    """One zip with a folder for each chapter; they share what is set up."""
+    versions = [f"{stem} {released_version(course, stem)}" for stem in stems]
+    digest = hashlib.sha256("\n".join(versions).encode()).hexdigest()[:8]
+    version = f"{released_version(course, stems[0]).partition('+')[0]}+{digest}"
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / WHOLE
+        write_handout(
+            folder,
+            stem="NN_topic",
+            title="The Mathematics of Attention: all exercises",
+            version=version,
+            example="NAME",
+            contents=CONTENTS.format(stem=stems[0]),
+        )
+        write_requirements(folder)
+        for stem in stems:
+            shutil.copytree(course / "release" / stem, folder / stem)
+        return _zip(folder, course / "bundles" / f"{WHOLE}.zip")
 
 
 def chapter_folders(course: Path) -> dict[str, Path]:
@@ -113,12 +154,47 @@ def make_release(assignment: Assignment, course: Path, reseed: bool = False) -> 
     write_checks(assignment, source, hidden=False)
     write_course_lib(assignment, source)
     write_requirements(source)
-    (source / "README.md").write_text(README.format(title=assignment.title, stem=stem))
     _generate(course, stem)
+    _complete(assignment, course)
     seed = secret_seed(course, stem, reseed)
     write_checks(assignment, grader_folder(course, stem), seed=seed, hidden=True)
     write_rubrics(assignment, grader_folder(course, stem))
     return _zip(course / "release" / stem, course / "bundles" / f"{stem}.zip")
+
+
+def _complete(assignment: Assignment, course: Path) -> None:
+    """Give what nbgrader released its version and all that a student needs besides."""
+    stem = assignment.stem
+    folder = course / "release" / stem
+    path = folder / f"{stem}.ipynb"
+    released = nbformat.read(path, as_version=4)
+    version = version_of(folder, released)
+    released.metadata["course"] = {"assignment": stem, "version": version}
+    nbformat.write(released, path)
+    write_outline(assignment, folder, released, version)
+    write_plain_file(assignment, folder, released, version)
+    write_handout(
+        folder,
+        stem=stem,
+        title=f"Chapter {assignment.number}: {assignment.title}",
+        version=version,
+        example=assignment.example,
+    )
+    _remember_version(course, stem, version, visible_tests(folder))
+
+
+def _remember_version(course: Path, stem: str, version: str, tests: dict[str, str]) -> None:
+    """Which visible tests each version had, so that feedback can say which were mended since."""
+    path = course / "versions" / f"{stem}.json"
+    path.parent.mkdir(exist_ok=True)
+    known = json.loads(path.read_text()) if path.is_file() else {}
+    known.pop(version, None)  # the newest stands last
+    path.write_text(json.dumps(known | {version: tests}, indent=1) + "\n")
+
+
+def released_version(course: Path, stem: str) -> str:
+    notebook = nbformat.read(course / "release" / stem / f"{stem}.ipynb", as_version=4)
+    return notebook.metadata.course.version
 
 
 def grader_folder(course: Path, stem: str) -> Path:

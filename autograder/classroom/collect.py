@@ -5,6 +5,7 @@ name. What was there before and differs is kept in collected/<assignment>/earlie
 """
 
 import hashlib
+import json
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -19,7 +20,16 @@ from autograder.classroom.owners import Owner, Owners
 from autograder.classroom.slim import without_outputs
 from autograder.classroom.students import NO_PART_OF_A_NAME, Student, known_students
 from autograder.classroom.tables import plain
-from autograder.grading.rebuild import NOTEBOOK_AT_MOST, Unreadable, cells_of, key_of
+from autograder.grading.rebuild import (
+    NOTEBOOK_AT_MOST,
+    PLAIN_AT_MOST,
+    Unreadable,
+    cells_of,
+    is_answer,
+    key_of,
+)
+from autograder.notebooks import COMMON
+from course_lib.checking import percent
 
 WORD = (".doc", ".docx", ".odt", ".rtf", ".pages")
 
@@ -49,11 +59,13 @@ class _Candidate:
     """Cells of this assignment."""
     other: str
     """The assignment that it belongs to, if not to this one."""
+    answered: bool
+    """A bundle handed in whole holds the notebook and the plain file; one of them is untouched."""
     notes: tuple[str, ...]
 
     def rank(self, stem: str) -> tuple:
         expected = self.owner.file == f"{stem}.ipynb"
-        return self.ours > 0, expected, self.owner.upload, self.item.changed
+        return self.ours > 0, self.answered, expected, self.owner.upload, self.item.changed
 
 
 def collect_from(
@@ -71,7 +83,7 @@ def collect_from(
             student = owner.student or (_as_id(owner.called) if anybody else None)
             if student is None:
                 others.setdefault(owner.called, []).append(str(item))
-            elif item.name.lower().endswith(".ipynb"):
+            elif item.name.lower().endswith(".ipynb") or _is_plain_file(item):
                 file = Path(room) / f"{number}.ipynb"
                 if candidate := _look_at(item, owner, file, stem, known, report, student):
                     found.setdefault(student, []).append(candidate)
@@ -128,7 +140,7 @@ def _cells_released(course: Path) -> dict[str, dict[str, dict]]:
             released[path.stem] = {
                 cell.metadata.nbgrader.grade_id: cell
                 for cell in cells
-                if cell.metadata.get("nbgrader") and cell.id not in ("head", "set-up")
+                if cell.metadata.get("nbgrader") and cell.id not in COMMON
             }
     return released
 
@@ -144,7 +156,7 @@ def _look_at(
 ) -> _Candidate | None:
     notes: list[str] = []
     try:
-        data = _bytes_of(item, file, notes)
+        data = _bytes_of(item, stem, file, notes)
         cells = cells_of(item.name, data, notes)
     except Unreadable as reason:
         report.problems.append((student, f"{reason} ({_what_it_is(data)})"))
@@ -164,11 +176,22 @@ def _look_at(
     if language := _language(data):
         notes.append(f"its kernel is {language}; it is graded as Python all the same")
     file.write_bytes(data)
-    return _Candidate(owner, item, file, fits.get(stem, 0), other, tuple(notes))
+    answered = any(is_answer(cell, known.get(stem, {})) for cell in cells)
+    return _Candidate(owner, item, file, fits.get(stem, 0), other, answered, tuple(notes))
 
 
-def _bytes_of(item: Item, file: Path, notes: list[str]) -> bytes:
+def _is_plain_file(item: Item) -> bool:
+    """The assignment as one Python file; other programs are none of ours."""
+    small = item.name.lower().endswith(".py") and item.size <= PLAIN_AT_MOST
+    return small and b"# %%" in item.read()
+
+
+def _bytes_of(item: Item, stem: str, file: Path, notes: list[str]) -> bytes:
+    """Of a notebook, which a plain file becomes here: nbgrader takes nothing else."""
     data = item.read()
+    if item.name.lower().endswith(".py"):
+        text = data.decode("utf-8-sig", errors="replace")
+        return json.dumps(percent.as_notebook(text, stem, ""), indent=1).encode()
     if len(data) <= NOTEBOOK_AT_MOST:
         return data
     file.write_bytes(data)
@@ -228,9 +251,9 @@ def _settle(
     notes = list(best.notes)
     if best.owner.file != f"{stem}.ipynb":
         notes.append(f"was called {best.owner.file}; it is {stem}.ipynb here")
-    left = [str(c.item) for c in candidates if c is not best]
-    if left:
-        notes.append(f"handed in {len(candidates)} notebooks; {best.item.name} was taken")
+    counted = [c for c in candidates if c is best or c.answered or not _is_plain_file(c.item)]
+    if len(counted) > 1:
+        notes.append(f"handed in {len(counted)} notebooks; {best.item.name} was taken")
     if best.owner.late:
         notes.append("Canvas marks it as late" + ("" if when else "; say when with --time"))
     report.notes += [(student, note) for note in notes]

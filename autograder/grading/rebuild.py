@@ -9,6 +9,7 @@ import base64
 import io
 import itertools
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,14 +17,18 @@ from typing import Any
 import nbformat
 from nbformat.v4 import new_code_cell
 
+from autograder.notebooks import COMMON
+from course_lib.checking import percent
+
 CELLS_AT_MOST = 500
 TEXT_AT_MOST, ALL_TEXT = 200_000, 1_000_000
-NOTEBOOK_AT_MOST = 64 << 20
+NOTEBOOK_AT_MOST, PLAIN_AT_MOST = 64 << 20, 1 << 20
 SALVAGE_AT_MOST, FAILURES_AT_MOST = 16 << 20, 1_000
 """Letters that are looked through, and how often in vain."""
 IMAGES_AT_MOST = 8
 IMAGE_BYTES = 8 << 20
 IMAGE_SIDE = 1_600
+A_VERSION = re.compile(r"[\w.+-]{1,40}", re.ASCII)
 
 
 class Unreadable(Exception):
@@ -56,7 +61,7 @@ def rebuild(files: dict[str, bytes], released: nbformat.NotebookNode, stem: str)
     """Take the answers out of what was handed in."""
     repairs: list[str] = []
     known = {_nbgrader(cell)["grade_id"]: cell for cell in released.cells if _nbgrader(cell)}
-    cells = _choose(files, known, stem, repairs)
+    cells, version = _choose(files, known, stem, repairs)
     found, own = _sort_out(cells, known, repairs)
     result = Rebuilt(nbformat.from_dict(released), {}, set(), repairs)
     kept = own.pop(None, [])
@@ -67,49 +72,100 @@ def rebuild(files: dict[str, bytes], released: nbformat.NotebookNode, stem: str)
             _fill_in(cell, found.get(grade_id, []), result)
         kept += own.pop(grade_id, [])
     result.notebook.cells = kept
+    if "course" in result.notebook.metadata:
+        result.notebook.metadata.course.version = version  # the one that this student worked in
     return result
 
 
-def _choose(files: dict[str, bytes], known: dict, stem: str, repairs: list[str]) -> list[dict]:
-    """The cells of the one notebook to grade, whatever its name."""
-    notebooks = {name: data for name, data in files.items() if name.lower().endswith(".ipynb")}
-    if not notebooks:
+def _choose(
+    files: dict[str, bytes], known: dict, stem: str, repairs: list[str]
+) -> tuple[list[dict], str]:
+    """The cells of the one file to grade, whatever its name, and the version it was begun in."""
+    notebooks = {n: d for n, d in sorted(files.items()) if n.lower().endswith(".ipynb")}
+    read = _plain_files(files, known, repairs)
+    if not notebooks and not read:
         names = ", ".join(sorted(files)[:5]) or "nothing"
         raise Unreadable(f"no notebook was handed in; there is: {names}")
-    read = {}
-    for name, data in sorted(notebooks.items()):
+    for name, data in notebooks.items():
         try:
-            read[name] = cells_of(name, data, repairs)
+            read[name] = _read_notebook(name, data, repairs)
         except Unreadable as reason:
-            if len(notebooks) == 1:
+            if len(notebooks) == 1 and not read:
                 raise
             repairs.append(str(reason))
-    ours = {name: sum(key_of(cell, known) is not None for cell in read[name]) for name in read}
+    asked = {key: cell for key, cell in known.items() if key not in COMMON}
+    ours = {name: sum(key_of(cell, asked) is not None for cell in read[name][0]) for name in read}
     if not any(ours.values()):
         raise Unreadable("none of this assignment's cells is in what was handed in")
-    expected = f"{stem}.ipynb"
-    best = expected if ours.get(expected) else max(ours, key=ours.get)
-    if best != expected:
-        repairs.append(f"the notebook is called {_short(best)}; {expected} was expected")
-    if len(notebooks) > 1:
-        repairs.append(f"{len(notebooks)} notebooks were handed in; {_short(best)} was graded")
+    answered = {name: sum(is_answer(cell, known) for cell in read[name][0]) for name in read}
+    expected = (f"{stem}.ipynb", f"{stem}.py")
+    best = max(ours, key=lambda name: (bool(answered[name]), name in expected, ours[name]))
+    if best not in expected:
+        repairs.append(f"the notebook is called {_short(best)}; {expected[0]} was expected")
+    if (many := sum(map(bool, answered.values()))) > 1:
+        repairs.append(f"answers are in {many} notebooks; {_short(best)} was graded")
     return read[best]
 
 
+def _plain_files(
+    files: dict[str, bytes], known: dict, repairs: list[str]
+) -> dict[str, tuple[list[dict], str]]:
+    """Those of the student's Python files that hold cells of ours; others are not looked at."""
+    found = {}
+    for name, data in sorted(files.items()):
+        if not name.lower().endswith(".py"):
+            continue
+        text = data[:PLAIN_AT_MOST].decode("utf-8-sig", errors="replace")
+        cells = percent.cells_of(text)
+        if any(key_of(cell, known) for cell in cells):
+            if len(data) > PLAIN_AT_MOST:
+                repairs.append(f"of {_short(name)} the first {PLAIN_AT_MOST >> 20} MiB were read")
+            found[name] = _at_most(cells, repairs), _version(percent.version_in(text))
+    return found
+
+
+def is_answer(cell: dict, known: dict) -> bool:
+    """Whether somebody has written in an answer cell."""
+    ours = known.get(key_of(cell, known))
+    if ours is None or not _nbgrader(ours).get("solution"):
+        return False
+    return _text(cell).strip() not in ("", ours.source.strip()) or bool(cell.get("attachments"))
+
+
 def cells_of(name: str, data: bytes, repairs: list[str]) -> list[dict]:
+    """The cells of one notebook, as well as they can be read."""
+    return _read_notebook(name, data, repairs)[0]
+
+
+def _read_notebook(name: str, data: bytes, repairs: list[str]) -> tuple[list[dict], str]:
     if len(data) > NOTEBOOK_AT_MOST:
         raise Unreadable(f"{_short(name)} is larger than {NOTEBOOK_AT_MOST >> 20} MiB")
-    text = data.decode("utf-8-sig", errors="replace")
+    text, version = data.decode("utf-8-sig", errors="replace"), ""
     try:
-        cells = _cells_in(json.loads(text))
+        notebook = json.loads(text)
+        cells, version = _cells_in(notebook), _version_in(notebook)
     except (ValueError, RecursionError):
         cells = list(_salvage(text))
         if not cells:
             raise Unreadable(f"{_short(name)} is no notebook that can be read") from None
         repairs.append(f"{_short(name)} is damaged; {len(cells)} cells could be read")
+    return _at_most(cells, repairs), version
+
+
+def _at_most(cells: list, repairs: list[str]) -> list[dict]:
     if len(cells) > CELLS_AT_MOST:
         repairs.append(f"of {len(cells)} cells the first {CELLS_AT_MOST} were read")
     return [cell for cell in cells[:CELLS_AT_MOST] if isinstance(cell, dict)]
+
+
+def _version_in(notebook: dict) -> str:
+    metadata = notebook.get("metadata")
+    course = metadata.get("course") if isinstance(metadata, dict) else None
+    return _version(course.get("version")) if isinstance(course, dict) else ""
+
+
+def _version(said: Any) -> str:
+    return said if isinstance(said, str) and A_VERSION.fullmatch(said) else ""
 
 
 def _cells_in(notebook: Any) -> list:

@@ -81,11 +81,11 @@ def handed_in(course: Path, stem: str, student: str) -> datetime | None:
 
 
 def _regular_files(folder: Path) -> Iterator[Path]:
-    """Notebooks and the time of handing in; links, devices and folders are somebody's trick."""
+    """Notebooks, plain files, the time; links, devices and folders are somebody's trick."""
     with os.scandir(folder) as entries:
         for entry in sorted(entries, key=lambda entry: entry.name):
             regular = stat.S_ISREG(entry.stat(follow_symlinks=False).st_mode)
-            if regular and entry.name.lower().endswith((".ipynb", "timestamp.txt")):
+            if regular and entry.name.lower().endswith((".ipynb", ".py", "timestamp.txt")):
                 yield Path(entry.path)
 
 

@@ -20,14 +20,27 @@ class NoAnswer(Exception):
     """There is nothing to check yet; says what is missing."""
 
 
+class NotWritten(NoAnswer):
+    """The answer is still the starter."""
+
+    def __init__(self, words: str = "not written yet"):
+        super().__init__(words)
+
+
 class Cells:
     """The source of each cell, as it was last run."""
 
     def __init__(self):
         self.sources: dict[str, str] = {}
+        self.replaced: dict[str, str] = {}
+        """What a cell said before it was last changed."""
+        self.now: str | None = None
+        """The cell that runs, where the front end says."""
 
     def ran(self, cell: str, source: str) -> None:
-        self.sources.pop(cell, None)  # the last run comes last
+        before = self.sources.pop(cell, source)  # the last run comes last
+        if before != source:
+            self.replaced[cell] = before
         self.sources[cell] = source
 
     def among(self, cells: Iterable[str]) -> "Cells":
@@ -43,7 +56,7 @@ class Cells:
         if place is None:
             raise NoAnswer(f"no cell defines {name} yet: run the cell with your answer first")
         if _is_starter(statements[place][1]):
-            raise NoAnswer("not written yet")
+            raise NotWritten
         needed = [statements[index] for index in _needed(statements, place)]
         own_cells = [cell for cell, step in needed if name in _names_bound(step)]
         library = _library([self.sources[cell] for cell in own_cells])

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.checking import record
-from course_lib.checking.answers import NoAnswer
+from course_lib.checking.answers import NoAnswer, NotWritten
 from course_lib.checking.blocks import Blocks
 from course_lib.checking.call import Transport
 from course_lib.checking.perform import perform
@@ -61,7 +61,7 @@ def judge_proof(name: str, answer: Any, data: dict[str, Any]) -> tuple[str | Non
     if isinstance(answer, str):
         answer = answer.split()
     if answer in ([], [...]):
-        raise NoAnswer("not written yet")
+        raise NotWritten
     if not isinstance(answer, (list, tuple)) or not all(
         isinstance(letter, str) for letter in answer
     ):

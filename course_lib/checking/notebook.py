@@ -4,17 +4,18 @@ Reads what lies beside the notebook in `checks/`: the visible tests in a student
 them in the grader's folder. Returns the points as a plain number, which is what nbgrader records.
 """
 
-import json
+import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 from course_lib.checking import record
-from course_lib.checking.answers import Cells, NoAnswer, missing_names
-from course_lib.checking.judge import judge, judge_proof, report
-from course_lib.checking.run import DEFAULT_DTYPE, Run
-from course_lib.checking.verdicts import Verdict, earned
-from course_lib.checking.withheld import withheld
+from course_lib.checking.answers import Cells, NoAnswer
+from course_lib.checking.examine import Examined, checks_folder, examine
+from course_lib.checking.percent import CELL
+from course_lib.checking.verdicts import Verdict
+from course_lib.checking.work import Assignment, Work, WrongFile, table
 
 PRINTED_MUCH = 10_000
 PATIENCE = 3
@@ -26,45 +27,57 @@ _failures: dict[str, list[str]] = {}
 
 def check(name: str, device: str = "cpu") -> float:
     """Check one answer, print what was found, and return the points it earns here."""
-    folder = Path("checks") / name
-    if not folder.is_dir():
-        known = ", ".join(sorted(path.name for path in folder.parent.glob("*")))
-        print(f"no exercise is called {name!r} here; there are: {known}")
-        return 0.0
     try:
-        if (folder / "blocks.json").is_file():
-            answer, _ = cells.answer(name)
-            return _check_proof(name, answer, json.loads((folder / "blocks.json").read_text()))
-        with withheld(tuple(record.read(folder)["withholds"])):  # from the first import on
-            answer, library = cells.answer(name)
-        return _check_function(name, answer, Run(library, DEFAULT_DTYPE[library], device), folder)
+        found = examine(name, cells, device, _kernel_names())
+    except LookupError as unknown:
+        print(unknown.args[0])
+        return 0.0
     except NoAnswer as nothing:
         print(f"{name}: {nothing}")
-    except Exception as error:
-        print(f"{name}: your cells stop with {type(error).__name__}: {error}")
-    return 0.0
+        return 0.0
+    print(found.report)
+    if found.verdicts:
+        for note in _notes(name, found, record.read(checks_folder() / name)):
+            print(f"  {note}")
+    return found.points
 
 
-def _check_function(name: str, function: Any, run: Run, folder: Path) -> float:
-    if not callable(function):
-        raise NoAnswer(f"{name} is a {type(function).__name__}, not a function")
-    if forgotten := missing_names(function, _kernel_names()):
-        raise NoAnswer(
-            f"it uses {forgotten[0]}, which no cell defines any more, "
-            "although the kernel still remembers it"
+def what_is_left() -> None:
+    """Say for every exercise what holds, what does not yet, and what was never attempted."""
+    assignment = Assignment.here()
+    if assignment is None:
+        return  # where it is graded, the grader says so
+    file = _plain_file() or _notebook(assignment.stem)
+    try:
+        saved = Work.read(file)
+    except WrongFile:
+        saved = None
+    print(table(assignment, cells, saved))
+
+
+def reset(name: str) -> None:
+    """Turn the answer cell that this stands in back into its starter, and keep what was there."""
+    assignment, shell = Assignment.here(), _shell()
+    exercise = assignment and assignment.find(name)
+    if exercise is None or shell is None:
+        print(f"no exercise is called {name!r} here; type its name as in check(...)")
+        return
+    if cells.now not in (exercise["slug"], None):
+        print(
+            f"Nothing was changed. Write  reset({name!r})  into the answer cell of exercise "
+            f"{exercise['number']}, alone, and run it there: the starter takes its place."
         )
-    exercise = record.read(folder)
-    verdicts = judge(function, run, folder, exercise)
-    print(report(name, exercise, verdicts, run))
-    for note in _notes(name, function, verdicts, exercise, run):
-        print(f"  {note}")
-    return round(float(earned(verdicts, exercise["points"])), 6)
+        return
+    if before := cells.replaced.get(exercise["slug"]):
+        kept = Path("kept") / f"{name}-{time.strftime('%Y-%m-%d-%H%M%S')}.py"
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_text(before, encoding="utf-8")
+        print(f"What you had is in {kept}.")
+    shell.set_next_input(exercise["starter"], replace=True)
 
 
-def _notes(
-    name: str, function: Any, verdicts: list[Verdict], exercise: dict[str, Any], run: Run
-) -> list[str]:
-    notes = []
+def _notes(name: str, found: Examined, exercise: dict[str, Any]) -> list[str]:
+    notes, verdicts = [], found.verdicts
     failed = [verdict.test for verdict in verdicts if not verdict.passed]
     changed = {argument for verdict in verdicts for argument in verdict.log.changed}
     if changed and not any("unchanged" in test for test in failed):
@@ -74,8 +87,8 @@ def _notes(
         )
     if sum(verdict.log.printed for verdict in verdicts) > PRINTED_MUCH:
         notes.append("note: your function prints a great deal; it was set aside")
-    if run.library == "torch" and not failed:
-        notes += _device_note(function, verdicts)
+    if found.run.library == "torch" and not failed:
+        notes += _device_note(found.function, verdicts)
     history = _failures.setdefault(name, [])
     history.append(failed[0] if failed else "")
     times = len(history) - next(
@@ -89,7 +102,7 @@ def _notes(
     return notes
 
 
-def _device_note(function: Any, verdicts: list[Verdict]) -> list[str]:
+def _device_note(function: Any, verdicts: tuple[Verdict, ...]) -> list[str]:
     from course_lib.checking.devices import replay_on_meta, surest
 
     replays = (replay_on_meta(function, v.log.arguments, v.run.dtype) for v in verdicts)
@@ -97,28 +110,44 @@ def _device_note(function: Any, verdicts: list[Verdict]) -> list[str]:
     return [f"note: {found}"] if found else []
 
 
-def _check_proof(name: str, answer: Any, data: dict[str, Any]) -> float:
-    fault, points = judge_proof(name, answer, data)
-    print(
-        f"{name}: {fault}" if fault else f"{name}: a proof. Every line follows from those above it."
-    )
-    return points
-
-
 def _kernel_names() -> dict[str, Any]:
     return vars(sys.modules["__main__"])
 
 
-def _remember_cells() -> None:
-    """Follow which cell runs what; a front end without cell ids is followed by its counter."""
+def _plain_file() -> Path | None:
+    """The file that Python runs, if its cells are marked."""
+    file = Path(getattr(sys.modules["__main__"], "__file__", None) or "")
+    if _shell() is not None or file.suffix != ".py":
+        return None
+    return file if CELL.search(file.read_text(encoding="utf-8", errors="replace")) else None
+
+
+def _notebook(stem: str) -> Path:
+    """The notebook of this kernel, where the front end says which that is."""
+    said = Path(os.environ.get("JPY_SESSION_NAME", ""))
+    return said if said.suffix == ".ipynb" and said.is_file() else Path(f"{stem}.ipynb")
+
+
+def _shell() -> Any:
     ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
+    return ipython.get_ipython() if ipython else None
+
+
+def _remember_cells() -> None:
+    """Follow which cell runs what; a front end without cell ids is followed by its counter.
+
+    Where a plain Python file is run, its cells are those of the file.
+    """
+    shell = _shell()
     if shell is None:
+        if file := _plain_file():
+            cells.sources = Work.read(file).code().sources
         return
 
     def before_cell(info: Any) -> None:
         cell = getattr(info, "cell_id", None) or f"run {shell.execution_count}"
         cells.ran(cell, shell.transform_cell(info.raw_cell))
+        cells.now = getattr(info, "cell_id", None)
 
     shell.events.register("pre_run_cell", before_cell)
     cells.ran("this one", shell.transform_cell(shell.history_manager.input_hist_raw[-1]))

@@ -1,0 +1,46 @@
+"""`course lab NN_topic`: do an assignment as a student does, in a folder of one's own."""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import click
+
+from autograder.exercises import ROOT, load_assignment
+from autograder.release import COURSE, chapter_folders, make_release
+from course_lib.checking.work import OUTLINE, Assignment
+
+PLACE = ROOT / "_build" / "lab"
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("chapter", metavar="[NN_topic]", required=False)
+@click.argument("options", nargs=-1, type=click.UNPROCESSED, metavar="[JUPYTERLAB OPTIONS]...")
+def lab(chapter: str | None, options: tuple[str, ...]) -> None:
+    """Open an assignment in JupyterLab, as a student gets it.
+
+    It lies in _build/lab/NN_topic. What is written there stays: delete the folder to begin anew.
+
+    Example: course lab 03_softmax
+    """
+    known = sorted(chapter_folders(COURSE))
+    if chapter not in known:
+        what = f"no chapter is called {chapter!r}" if chapter else "name a chapter"
+        raise click.UsageError(f"{what}. There are: {', '.join(known)}")
+    folder = PLACE / chapter
+    if not folder.is_dir():
+        unpack(chapter, PLACE)
+    version = Assignment.read(folder / "checks" / OUTLINE).version
+    print(f"{folder}  (version {version})")
+    sys.exit(subprocess.call([sys.executable, str(folder / "course.py"), "lab", *options]))
+
+
+def unpack(chapter: str, place: Path, course: Path = COURSE) -> None:
+    """The bundle as it is released, made if need be."""
+    bundle = course / "bundles" / f"{chapter}.zip"
+    if not bundle.is_file():
+        print(f"releasing {chapter}")
+        make_release(load_assignment(chapter_folders(course)[chapter]), course)
+    with zipfile.ZipFile(bundle) as archive:
+        archive.extractall(place)

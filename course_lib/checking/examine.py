@@ -1,0 +1,87 @@
+"""Look at one answer among some cells: the same for a notebook, a plain file and a hand-in."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import course_lib
+from course_lib.checking import record
+from course_lib.checking.answers import Cells, NoAnswer, missing_names
+from course_lib.checking.judge import judge, judge_proof, report
+from course_lib.checking.run import DEFAULT_DTYPE, Run
+from course_lib.checking.verdicts import Verdict, earned
+from course_lib.checking.withheld import withheld
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What was found; `verdicts` is empty for a proof that was built."""
+
+    points: float
+    report: str
+    short: str
+    function: Any = None
+    verdicts: tuple[Verdict, ...] = ()
+    run: Run | None = None
+
+
+def checks_folder() -> Path:
+    """Beside the notebook or beside course_lib; where that came as one wheel, inside it."""
+    library = Path(course_lib.__file__).parent
+    places = (Path("checks"), library.with_name("checks"), library / "checks")
+    return next((place for place in places if place.is_dir()), places[0])
+
+
+def examine(
+    name: str, cells: Cells, device: str = "cpu", remembered: Iterable[str] = ()
+) -> Examined:
+    """Judge one answer, or raise NoAnswer with what is missing."""
+    folder = checks_folder() / name
+    if not folder.is_dir():
+        known = ", ".join(sorted(path.name for path in folder.parent.glob("*/")))
+        raise LookupError(f"no exercise is called {name!r} here; there are: {known}")
+    try:
+        if (folder / "blocks.json").is_file():
+            answer, _ = cells.answer(name)
+            return _proof(name, answer, json.loads((folder / "blocks.json").read_text()))
+        with withheld(tuple(record.read(folder)["withholds"])):  # from the first import on
+            answer, library = cells.answer(name)
+        run = Run(library, DEFAULT_DTYPE[library], device)
+        return _function(name, answer, run, folder, remembered)
+    except NoAnswer:
+        raise
+    except Exception as error:
+        raise NoAnswer(f"your cells stop with {type(error).__name__}: {error}") from error
+
+
+def _function(
+    name: str, function: Any, run: Run, folder: Path, remembered: Iterable[str]
+) -> Examined:
+    if not callable(function):
+        raise NoAnswer(f"{name} is a {type(function).__name__}, not a function")
+    if forgotten := missing_names(function, remembered):
+        raise NoAnswer(
+            f"it uses {forgotten[0]}, which no cell defines any more, "
+            "although the kernel still remembers it"
+        )
+    exercise = record.read(folder)
+    verdicts = judge(function, run, folder, exercise)
+    held = sum(verdict.passed for verdict in verdicts)
+    more = exercise["hidden"]
+    return Examined(
+        points=round(float(earned(verdicts, exercise["points"])), 6),
+        report=report(name, exercise, verdicts, run),
+        short=f"{held} of {len(verdicts)} properties hold"
+        + (f"; {more} more when you hand in" if more and held == len(verdicts) else ""),
+        function=function,
+        verdicts=tuple(verdicts),
+        run=run,
+    )
+
+
+def _proof(name: str, answer: Any, data: dict[str, Any]) -> Examined:
+    fault, points = judge_proof(name, answer, data)
+    said = f"{name}: {fault or 'a proof. Every line follows from those above it.'}"
+    return Examined(points, said, "not a proof yet" if fault else "a proof")
