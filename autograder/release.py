@@ -1,5 +1,6 @@
 """`course release NN_topic`: build the assignment, have nbgrader release it, pack the bundle."""
 
+import hashlib
 import json
 import os
 import secrets

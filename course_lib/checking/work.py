@@ -13,7 +13,7 @@ from course_lib.checking.answers import Cells, NoAnswer, NotWritten
 from course_lib.checking.examine import checks_folder, examine
 
 OUTLINE = "assignment.json"
-TITLE = 34
+TITLE = 40
 """Letters of a title in the table."""
 
 

@@ -9,6 +9,7 @@ import time
 import urllib.request
 import zipfile
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -37,7 +38,8 @@ def lab(bundle):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    words = [sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", f"--port={port}"]
+    words = [sys.executable, "course.py", "lab", "--no-browser", "--ip=127.0.0.1"]
+    words += [f"--port={port}"]
     words += [f"--IdentityProvider.token={TOKEN}", "--ServerApp.shutdown_no_activity_timeout=120"]
     words += ["--allow-root"] * (os.name == "posix" and os.geteuid() == 0)
     home = bundle.parent / "home"
@@ -64,8 +66,15 @@ def _wait_until_up(address: str, log: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def page(lab, browser):
+def requests():
+    """The address of everything that the page has asked for."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def page(lab, browser, requests):
     page = browser.new_page(viewport={"width": 1280, "height": 1000})
+    page.on("request", lambda request: requests.append(request.url))
     page.goto(lab)
     page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=60_000)
     page.wait_for_selector(KERNEL_IS_IDLE, timeout=60_000)  # before that, Run asks a question
@@ -90,8 +99,15 @@ def _output_of(page, source: str) -> str:
     return cell.locator(".jp-OutputArea").inner_text()
 
 
-def test_the_notebook_opens_without_a_question_about_the_kernel(page):
+def test_the_notebook_opens_without_a_question_about_kernel_or_news(page):
     assert page.locator(".jp-Dialog", has_text="Select Kernel").count() == 0
+    page.wait_for_timeout(1_000)  # JupyterLab's own news would come late
+    assert page.locator(".jp-toastContainer, .Toastify__toast").filter(has_text="news").count() == 0
+
+
+def test_nothing_is_loaded_from_anywhere_else(page, requests):
+    hosts = {urlsplit(address).hostname for address in requests if address.startswith("http")}
+    assert hosts == {"127.0.0.1"}
 
 
 def test_run_all_cells_reaches_the_last_check(page):
@@ -110,6 +126,52 @@ def test_a_wrong_answer_reads_what_is_wrong_and_a_right_one_that_it_holds(page):
     assert "all 5 properties looked at here hold" in said
     if folder := os.environ.get("SCREENSHOTS"):
         page.screenshot(path=f"{folder}/jupyterlab.png")
+
+
+def test_the_last_cell_says_what_is_left(page):
+    page.keyboard.press("Control+s")
+    cell = page.locator(".jp-CodeCell").filter(has_text="what_is_left()").last
+    cell.scroll_into_view_if_needed()
+    cell.locator(".cm-content").click()
+    page.keyboard.press("Control+Enter")
+    page.wait_for_timeout(300)
+    page.wait_for_selector(KERNEL_IS_IDLE, timeout=60_000)
+    said = cell.locator(".jp-OutputArea").inner_text()
+    assert re.search(r"3\.1 .* 7 of 7 +5 of 5 properties hold; 2 more when you hand in", said)
+    assert re.search(r"3\.7 .* – of 4 +not attempted \(a person reads it\)", said)
+    assert "7 of 37 points here; 4 more are given by a person. Not attempted: 3.2, 3.3" in said
+    if folder := os.environ.get("SCREENSHOTS"):
+        page.screenshot(path=f"{folder}/what_is_left.png")
+
+
+def test_reset_puts_the_starter_into_the_open_cell_and_keeps_what_was_there(page, bundle):
+    elsewhere = page.locator(".jp-CodeCell").filter(has_text="def logsumexp(").first
+    starter_of_the_other = elsewhere.locator(".cm-content").inner_text()
+    cell = page.locator(".jp-CodeCell").filter(has_text="def softmax(").first
+    cell.scroll_into_view_if_needed()
+    cell.locator(".cm-content").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text('reset("softmax")')
+    page.keyboard.press("Control+Enter")
+    starter = page.locator(".jp-CodeCell").filter(has_text="Turn scores into weights").first
+    starter.wait_for(timeout=60_000)
+    assert starter.locator(".cm-content").inner_text().rstrip().endswith("...")
+    assert "np.exp(" not in starter.locator(".cm-content").inner_text()
+    (kept,) = (bundle / "kept").glob("softmax-*.py")
+    assert "np.exp(x - x.max(" in kept.read_text()
+    assert elsewhere.locator(".cm-content").inner_text() == starter_of_the_other
+    if folder := os.environ.get("SCREENSHOTS"):
+        page.screenshot(path=f"{folder}/reset.png")
+
+
+def test_the_command_leaves_a_notebook_alone_that_is_open(page, bundle):
+    before = (bundle / "03_softmax.ipynb").read_bytes()
+    words = [sys.executable, "course.py", "reset", "softmax"]
+    environment = os.environ | {"HOME": str(bundle.parent / "home")}
+    done = subprocess.run(words, cwd=bundle, env=environment, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "03_softmax.ipynb is open in JupyterLab" in done.stderr
+    assert (bundle / "03_softmax.ipynb").read_bytes() == before
 
 
 def _answer(page, source: str) -> str:
