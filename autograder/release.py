@@ -6,6 +6,7 @@ import os
 import secrets
 import shutil
 import sys
+import tempfile
 import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
