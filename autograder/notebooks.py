@@ -2,6 +2,7 @@
 
 import ast
 import textwrap
+from pathlib import Path
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
@@ -51,6 +52,25 @@ def source_notebook(assignment: Assignment) -> nbformat.NotebookNode:
     notebook.metadata.language_info = {"name": "python"}
     nbformat.validate(notebook)
     return notebook
+
+
+def student_notebook(assignment: Assignment) -> nbformat.NotebookNode:
+    """What nbgrader releases, made without its course folder."""
+    from nbgrader.preprocessors import ClearSolutions, ComputeChecksums, LockCells
+
+    notebook, config = source_notebook(assignment), nbgrader_configuration(Path(__file__).parent)
+    for step in (LockCells, ClearSolutions, ComputeChecksums):
+        notebook, _ = step(config=config).preprocess(notebook, {})
+    return notebook
+
+
+def nbgrader_configuration(course: Path):
+    """What the folder's nbgrader_config.py says."""
+    from traitlets.config import PyFileConfigLoader
+
+    config = PyFileConfigLoader("nbgrader_config.py", path=str(course)).load_config()
+    config.CourseDirectory.root = str(course.resolve())
+    return config
 
 
 def task(exercise: Exercise) -> str:

@@ -28,7 +28,7 @@ from autograder.bundle import (
 )
 from autograder.exercises import ROOT, Assignment, BadExercise, load_assignment
 from autograder.grading.rubric import write_rubrics
-from autograder.notebooks import source_notebook
+from autograder.notebooks import nbgrader_configuration, source_notebook
 from autograder.wheel import make_wheel
 
 COURSE = ROOT / "_build" / "course"
@@ -230,15 +230,6 @@ def nbgrader_api(course: Path):
     from nbgrader.apps import NbGraderAPI
 
     return NbGraderAPI(config=nbgrader_configuration(course))
-
-
-def nbgrader_configuration(course: Path):
-    """What the course folder's nbgrader_config.py says."""
-    from traitlets.config import PyFileConfigLoader
-
-    config = PyFileConfigLoader("nbgrader_config.py", path=str(course)).load_config()
-    config.CourseDirectory.root = str(course.resolve())
-    return config
 
 
 def _generate(course: Path, stem: str) -> None:

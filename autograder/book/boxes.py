@@ -8,14 +8,29 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from autograder.book import try_it
 from autograder.book.proof_blocks import lines_to_order
-from autograder.exercises import LEVELS, Assignment, BadExercise, Exercise, load_assignment
+from autograder.exercises import (
+    LEVELS,
+    Assignment,
+    BadExercise,
+    CodeExercise,
+    Exercise,
+    load_assignment,
+)
 
 HIGHEST_LEVEL = max(LEVELS)
 HOW_IT_COUNTS = """
 Until the core property holds, no other counts. Hidden numbers are drawn when the answer is marked;
 the property is the one that stands here.
 """
+TRY_IT = (
+    """<div class="try" data-exercise="{stem}/{name}" data-number="{number}" data-seconds="30">""",
+    """<button type="button" class="try-open">Try it here</button>
+<p class="exercise-where try-not">To try it in this page, JavaScript has to be on.</p>
+</div>""",
+)
+"""An opened cell is stopped after that many seconds."""
 
 
 class CourseDirective(SphinxDirective):
@@ -99,8 +114,19 @@ class ExerciseBox(CourseDirective):
                 tests[-1] += self.blocks(test.statement)
         line = self.words(f"What is checked: {len(exercise.tests)} properties")
         checked = fold(line, [tests, self.line(HOW_IT_COUNTS, classes="exercise-where")], "checked")
-        task = [*self.blocks(exercise.prompt), _python(exercise.starter), checked]
+        task = [*self.blocks(exercise.prompt), *self._starter(exercise), checked]
         return task, [_python(exercise.solution)]
+
+    def _starter(self, exercise: CodeExercise) -> list[nodes.Node]:
+        """What the answer begins with; exercise.js puts a cell in its place when asked to."""
+        starter = _python(exercise.starter)
+        if not try_it.can_be_tried(exercise):
+            return [starter]
+        stem = self.assignment().stem
+        self.env.app.tried.add(stem)
+        before, after = TRY_IT
+        before = before.format(stem=stem, name=exercise.name, number=exercise.number)
+        return [_html(before), starter, _html(after)]
 
     def _proof_blocks(self, exercise: Exercise) -> tuple[list[nodes.Node], list[nodes.Node]]:
         task = [*self.blocks(exercise.statement), *lines_to_order(exercise, self.words)]

@@ -17,12 +17,17 @@ from filelock import FileLock
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from autograder.book import runtime
+
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = (
     "_config.yml",
     "_toc.yml",
     "package-lock.json",
+    "autograder/bundle.py",
     "autograder/exercises.py",
+    "autograder/nbgrader_config.py",
+    "autograder/notebooks.py",
     "autograder/sources.py",
     "autograder/tables.py",
     "autograder/book/**/*",
@@ -69,6 +74,7 @@ class Site:
     def fingerprint(self) -> str:
         """Of all that the pages are made from; equal fingerprints, equal pages."""
         state = hashlib.sha256(Path(sys.prefix).as_posix().encode())
+        state.update(str(runtime.fetched()).encode())
         for pattern in SOURCES:
             for path in sorted(self.root.glob(pattern)):
                 if path.is_file() and "__pycache__" not in path.parts:
@@ -96,6 +102,8 @@ class Site:
         from sphinx.errors import SphinxError
         from sphinx.util.console import strip_escape_sequences
 
+        if any((self.root / "solutions").glob("*/assignment.toml")):
+            runtime.fetch(console.print, show_progress=console.is_terminal)
         made_from, warnings = self.fingerprint(), io.StringIO()
         for left_over in (self.folder, self._doctrees):
             shutil.rmtree(left_over, ignore_errors=True)

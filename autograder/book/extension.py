@@ -16,7 +16,7 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.util import logging
 
-from autograder.book import boxes, figures, formulas, gate, numbering, proof_blocks, theme
+from autograder.book import boxes, figures, formulas, gate, numbering, proof_blocks, theme, try_it
 
 SEARCH_READS_A_FORMULA_ONCE = """
 document.addEventListener("DOMContentLoaded", () => {
@@ -100,6 +100,7 @@ def setup(app: Sphinx) -> dict:
     proof_blocks.setup(app)
     formulas.setup(app)
     theme.setup(app)
+    try_it.setup(app)
     app.add_env_collector(numbering.ChapterNumbers)
     app.connect("config-inited", keep_outputs_while_they_hold)
     app.connect("config-inited", run_cells_in_a_plain_ipython)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,8 @@ def _function(
 ) -> Examined:
     if not callable(function):
         raise NoAnswer(f"{name} is a {type(function).__name__}, not a function")
+    if run.library == "torch" and find_spec("torch") is None:
+        raise NoAnswer('it says library = "torch", and PyTorch is not here: try "numpy"')
     if forgotten := missing_names(function, remembered):
         raise NoAnswer(
             f"it uses {forgotten[0]}, which no cell defines any more, "

@@ -94,12 +94,20 @@ def _notes(name: str, found: Examined, exercise: dict[str, Any]) -> list[str]:
     times = len(history) - next(
         (i for i in range(len(history), 0, -1) if history[i - 1] != history[-1]), 0
     )
-    if failed and times >= PATIENCE and exercise["section"]:
-        chapter = exercise["number"].partition(".")[0]
-        notes.append(f"further: read “{exercise['section']}” in chapter {chapter} again")
-    if failed and times > PATIENCE and exercise["worked"]:
-        notes.append("the same task on the island: " + exercise["worked"])
+    if failed:
+        notes += further_hints(exercise)[: max(0, times - PATIENCE + 1)]
     return notes
+
+
+def further_hints(exercise: dict[str, Any]) -> list[str]:
+    """What opens one by one when a question is not enough."""
+    hints = []
+    if exercise["section"]:
+        chapter = exercise["number"].partition(".")[0]
+        hints.append(f"further: read “{exercise['section']}” in chapter {chapter} again")
+    if exercise["worked"]:
+        hints.append("the same task on the island: " + exercise["worked"])
+    return hints
 
 
 def _device_note(function: Any, verdicts: tuple[Verdict, ...]) -> list[str]:

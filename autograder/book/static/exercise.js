@@ -1,0 +1,260 @@
+// "Try it here": a cell in the box of an exercise. No Python is loaded before it is asked for.
+
+import { exerciseKey, keep, kept } from "./keep.js";
+import { Python } from "./python.js";
+
+const INDENT = "    ";
+const boxes = [...document.querySelectorAll(".try")];
+const opened = new Map(); // cells by name, in the order in which they were opened
+let python;
+
+const ON_ITS_WAY = "Python is on its way: 9 MB, the first time.";
+const NOT_KEPT =
+  "This browser keeps nothing for this page: take your work along before you close it.";
+const ENDS = {
+  "slow": (seconds) =>
+    `Stopped: Python had not come back after ${seconds} s. Is there a loop that never ends?\n` +
+    "Your text is kept, and Python starts afresh when you press Check or Run.",
+  "stopped": () => "Stopped. Your text is kept, and Python starts afresh when you press Check or Run.",
+  "died": (_, detail) =>
+    `Python broke down: ${detail}.\nDoes a function call itself without end, or ask for too much ` +
+    "memory?\nYour text is kept, and Python starts afresh when you press Check or Run.",
+  "no start": (_, detail) =>
+    `Python could not start, because something did not arrive: ${detail}.\nYour text is kept. Are you ` +
+    "on line? Press Check or Run to try again, or take your work along as a notebook.",
+  "slow start": () =>
+    "Python could not start: it has not arrived after two minutes. Your text is kept.\nPress Check or " +
+    "Run to try again, or take your work along as a notebook.",
+};
+
+class Cell {
+  constructor(box) {
+    this.box = box;
+    [this.chapter, this.name] = box.dataset.exercise.split("/");
+    this.key = exerciseKey(this.chapter, this.name);
+    this.starter = box.querySelector("pre").textContent.trimEnd() + "\n";
+    this.seconds = Number(box.dataset.seconds);
+    this.hintsShown = 0;
+    this.#build();
+  }
+
+  #build() {
+    const { number } = this.box.dataset;
+    const id = `try-${this.name}`;
+    this.text = make("textarea", {
+      id, spellcheck: false, autocapitalize: "off", autocomplete: "off", wrap: "off",
+      value: kept(this.key)?.answer ?? this.starter,
+    });
+    this.text.setAttribute("aria-describedby", `${id}-keys`);
+    this.text.addEventListener("keydown", (event) => this.#key(event));
+    this.text.addEventListener("input", () => this.#edited());
+    this.text.addEventListener("blur", () => (this.leaving = false));
+    this.buttons = {
+      check: button("Check", () => this.check()),
+      run: button("Run", () => this.run()),
+      stop: button("Stop", () => python.stop("stopped")),
+      hint: button("Hint", () => this.hint()),
+      reset: button("Reset", () => this.reset()),
+      take: button("Take it along", () => this.take()),
+    };
+    this.buttons.check.classList.add("first");
+    this.buttons.stop.hidden = true;
+    this.status = make("p", { className: "try-status" });
+    this.warning = make("p", { className: "try-status" });
+    for (const line of [this.status, this.warning]) line.setAttribute("role", "status");
+    this.result = make("pre", { className: "try-result" });
+    this.result.setAttribute("role", "log");
+    this.result.setAttribute("aria-label", `What came out of exercise ${number}`);
+    const label = make("label", { htmlFor: id, textContent: `Your answer to exercise ${number}` });
+    const keys = make("p", {
+      id: `${id}-keys`, className: "try-keys",
+      textContent: "Shift+Enter runs, Ctrl+Enter checks. Tab indents; to leave with Tab, press Escape first.",
+    });
+    const row = make("div", { className: "try-buttons" });
+    row.append(...Object.values(this.buttons));
+    this.box.replaceChildren(label, this.text, keys, row, this.warning, this.status, this.result);
+    this.#fit();
+  }
+
+  #edited() {
+    this.#fit();
+    this.before = null;
+    this.buttons.reset.textContent = "Reset";
+    this.#keep("tried");
+  }
+
+  #fit() {
+    this.text.rows = Math.min(Math.max(this.text.value.split("\n").length + 1, 8), 40);
+  }
+
+  #keep(state) {
+    // an answer that was solved stays solved while it is improved
+    const solved = kept(this.key)?.state === "solved" || state === "solved";
+    const value = { state: solved ? "solved" : "tried", answer: this.text.value };
+    this.warning.textContent = keep(this.key, value) ? "" : NOT_KEPT;
+  }
+
+  #key(event) {
+    const plain = !(event.altKey || event.metaKey || event.ctrlKey);
+    if (event.key === "Escape") {
+      this.leaving = true;
+    } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      this.check();
+    } else if (event.key === "Enter" && event.shiftKey) {
+      event.preventDefault();
+      this.run();
+    } else if (event.key === "Enter" && plain) {
+      event.preventDefault();
+      this.#newLine();
+    } else if (event.key === "Tab" && plain && !this.leaving) {
+      event.preventDefault();
+      this.#indent(event.shiftKey);
+    } else if (event.key !== "Tab" && event.key !== "Shift") {
+      this.leaving = false;
+    }
+  }
+
+  #newLine() {
+    const { value, selectionStart } = this.text;
+    const line = value.slice(value.lastIndexOf("\n", selectionStart - 1) + 1, selectionStart);
+    const deeper = line.trimEnd().endsWith(":") ? INDENT : "";
+    type(`\n${line.match(/^ */)[0]}${deeper}`);
+  }
+
+  #indent(back) {
+    const { value, selectionStart, selectionEnd } = this.text;
+    if (selectionStart === selectionEnd && !back) return type(INDENT);
+    const from = value.lastIndexOf("\n", selectionStart - 1) + 1;
+    const lines = value.slice(from, selectionEnd);
+    const moved = back ? lines.replace(/^ {1,4}/gm, "") : lines.replace(/^/gm, INDENT);
+    this.text.setSelectionRange(from, selectionEnd);
+    type(moved);
+    this.text.setSelectionRange(from, from + moved.length);
+  }
+
+  async open() {
+    this.text.focus();
+    const again = kept(this.key) ? "Your text is as you left it. " : "";
+    try {
+      this.say(again + (python.isThere ? "" : ON_ITS_WAY));
+      await python.start();
+      this.say("Python is ready.");
+    } catch ({ how, message }) {
+      this.#end(how, message);
+    }
+  }
+
+  run() {
+    return this.#ask("run");
+  }
+
+  async check() {
+    const holds = await this.#ask("check");
+    if (holds === undefined) return;
+    this.result.dataset.verdict = holds ? "holds" : "not yet";
+    this.#keep(holds ? "solved" : "tried");
+  }
+
+  async #ask(ask) {
+    if (this.busy) return undefined;
+    this.busy = true;
+    opened.delete(this.name); // what is asked about comes last
+    opened.set(this.name, this);
+    const cells = [...opened.values()].map((cell) => [cell.name, cell.text.value]);
+    this.result.textContent = "";
+    delete this.result.dataset.verdict;
+    this.say(python.isThere ? "Python is at work." : ON_ITS_WAY);
+    this.buttons.stop.hidden = false;
+    try {
+      const print = (words) => {
+        this.result.append(words);
+        this.say("Python is at work.");
+      };
+      const answer = await python.ask({ ask, name: this.name, cells }, this.seconds, print);
+      this.say(this.result.textContent || ask !== "run" ? "" : "It ran, and printed nothing.");
+      return answer;
+    } catch ({ how, message }) {
+      this.#end(how, message);
+      return undefined;
+    } finally {
+      this.busy = false;
+      this.buttons.stop.hidden = true;
+    }
+  }
+
+  #end(how, detail) {
+    this.say("");
+    if (how === "died") this.result.textContent = ""; // nobody can use the stack of a dead Python
+    this.result.append(ENDS[how](this.seconds, detail));
+  }
+
+  async hint() {
+    const hints = await this.#ask("hints");
+    if (hints === undefined) return;
+    if (!hints.length) hints.push("There is no further hint: Check asks you a question.");
+    this.hintsShown = Math.min(this.hintsShown + 1, hints.length);
+    this.result.append(hints.slice(0, this.hintsShown).join("\n\n"));
+  }
+
+  reset() {
+    const now = this.text.value;
+    this.text.value = this.before ?? this.starter;
+    const before = this.before ? null : now;
+    this.#edited();
+    this.before = before;
+    this.buttons.reset.textContent = before ? "Undo reset" : "Reset";
+  }
+
+  /** The chapter's notebook with every answer that was begun here, for JupyterLab. */
+  async take() {
+    try {
+      const address = new URL(`python/${this.chapter}.ipynb`, import.meta.url);
+      const answer = await fetch(address);
+      if (!answer.ok) throw new Error(String(answer.status));
+      const notebook = await answer.json();
+      for (const box of boxes) {
+        const [chapter, name] = box.dataset.exercise.split("/");
+        const own = kept(exerciseKey(chapter, name))?.answer;
+        const cell = notebook.cells.find(({ id }) => id === name.replaceAll("_", "-"));
+        const begun = own !== undefined && !cell.source.startsWith(own.trimEnd());
+        if (begun) cell.source = own.trimEnd();
+      }
+      const file = new Blob([JSON.stringify(notebook, null, 1)], { type: "application/x-ipynb+json" });
+      const link = make("a", { href: URL.createObjectURL(file), download: `${this.chapter}.ipynb` });
+      link.click();
+      URL.revokeObjectURL(link.href);
+      this.say(`${this.chapter}.ipynb holds all that you wrote in this chapter. Put it in the folder of the assignment.`);
+    } catch {
+      this.say("The notebook did not arrive. Are you on line? Your text is kept.");
+    }
+  }
+
+  say(words) {
+    this.status.textContent = words;
+  }
+}
+
+function make(tag, properties) {
+  return Object.assign(document.createElement(tag), properties);
+}
+
+function button(words, act) {
+  const made = make("button", { type: "button", textContent: words });
+  made.addEventListener("click", act);
+  return made;
+}
+
+/** As if typed, so that the browser can undo it. */
+function type(words) {
+  document.execCommand(words ? "insertText" : "delete", false, words);
+}
+
+for (const box of boxes) {
+  box.querySelector("button.try-open").addEventListener("click", () => {
+    const cell = new Cell(box);
+    python ??= new Python(cell.chapter);
+    opened.set(cell.name, cell);
+    cell.open();
+  });
+}

@@ -1,0 +1,70 @@
+"""What "Try it here" needs beside the pages: Python, and for each chapter its checks.
+
+For a chapter that is what its bundle holds: visible tests, recorded numbers, course_lib without the
+answers, and the notebook in which a reader can go on in JupyterLab.
+"""
+
+import shutil
+import tempfile
+import zipfile
+from importlib.metadata import files
+from pathlib import Path
+
+import nbformat
+from sphinx.application import Sphinx
+
+from autograder.book import runtime
+from autograder.bundle import version_of, write_checks, write_course_lib
+from autograder.exercises import Assignment, CodeExercise, load_assignment
+from autograder.notebooks import student_notebook
+
+LIBRARIES = ("array-api-compat", "jaxtyping", "wadler-lindig")
+"""What course_lib imports beside NumPy."""
+
+
+def can_be_tried(exercise: CodeExercise) -> bool:
+    return "numpy" in exercise.libraries and runtime.fetched() is not None
+
+
+def write_files(app: Sphinx, exception: Exception | None) -> None:
+    if exception or app.builder.name != "html" or not app.tried:
+        return
+    target = Path(app.outdir) / "_static" / "python"
+    target.mkdir(parents=True)
+    runtime.copy_to(target)
+    _pack_libraries(target / "libraries.zip")
+    for stem in sorted(app.tried):
+        assignment = load_assignment(Path(app.srcdir) / "solutions" / stem)
+        _pack_chapter(assignment, target)
+
+
+def load_in_pages_that_need_it(
+    app: Sphinx, pagename: str, templatename: str, context: dict, doctree
+) -> None:
+    if Path(pagename).name in app.tried:
+        app.add_js_file("exercise.js", type="module")
+
+
+def _pack_libraries(target: Path) -> None:
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for library in LIBRARIES:
+            for file in files(library):
+                if file.suffix == ".py" or ".dist-info" in file.parts[0] and file.suffix != ".pyc":
+                    archive.write(file.locate(), file.as_posix())
+
+
+def _pack_chapter(assignment: Assignment, target: Path) -> None:
+    stem, notebook = assignment.stem, student_notebook(assignment)
+    with tempfile.TemporaryDirectory() as temporary:
+        write_checks(assignment, Path(temporary), hidden=False)
+        write_course_lib(assignment, Path(temporary))
+        version = version_of(Path(temporary), notebook)
+        shutil.make_archive(str(target / stem), "zip", temporary)
+    notebook.metadata["course"] = {"assignment": stem, "version": version}
+    nbformat.write(notebook, target / f"{stem}.ipynb")
+
+
+def setup(app: Sphinx) -> None:
+    app.tried = set()
+    app.connect("html-page-context", load_in_pages_that_need_it)
+    app.connect("build-finished", write_files)

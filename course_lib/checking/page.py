@@ -1,0 +1,82 @@
+"""The cells of a page: run like a notebook's, and checked by the notebook's own `check`.
+
+Here the page says what stands in its cells; Python lives in a worker of the reader's browser.
+"""
+
+import ast
+import contextlib
+import io
+import linecache
+import sys
+import traceback
+
+from course_lib.checking import notebook, record
+from course_lib.checking.examine import checks_folder
+
+SET_UP = "import numpy as np"
+TOO_LARGE = "Python in a page has 4 GB, and 2 GB for one array. How many entries did you ask for?"
+NOT_IN_A_PAGE = {
+    "MemoryError": TOO_LARGE,
+    "array is too big": TOO_LARGE,
+    "FileNotFoundError": "Python in a page sees none of your files: write numbers into the cell.",
+    "ModuleNotFoundError": (
+        "Python in a page has NumPy and its own library, and nothing else. "
+        "The notebook has PyTorch and Matplotlib as well."
+    ),
+    'library = "torch"': "PyTorch does not run in a page; the notebook has both.",
+}
+"""A word of a message, and what the reader of a page should know besides."""
+
+
+def run(cell: str, source: str) -> None:
+    """Run one cell in the memory that all cells share; show the value of its last line."""
+    memory = vars(sys.modules["__main__"])
+    file = f"<cell {cell}>"
+    linecache.cache[file] = len(source), None, source.splitlines(True), file
+    try:
+        statements = ast.parse(f"{SET_UP}\n").body + ast.parse(source, file).body
+        exec(compile(ast.Module(statements[:-1], []), file, "exec"), memory)
+        exec(compile(ast.Interactive(statements[-1:]), file, "single"), memory)
+    except BaseException as error:
+        _tell(error)
+
+
+def check(name: str, cells: list[tuple[str, str]]) -> bool:
+    """Check one answer among the cells as they stand, its own last; True when all holds."""
+    try:
+        ast.parse(cells[-1][1], f"<cell {cells[-1][0]}>")
+    except SyntaxError as error:
+        _tell(error)
+        return False
+    notebook.cells.sources.clear()
+    for cell, source in (("set-up", SET_UP), *cells):
+        notebook.cells.ran(cell, source)
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        points = notebook.check(name)
+    print(said.getvalue(), end="")
+    _explain(said.getvalue())
+    return points == record.read(checks_folder() / name)["points"]
+
+
+def hints(name: str) -> list[str]:
+    """What else there is to say about an exercise, in the order in which it should be said."""
+    return notebook.further_hints(record.read(checks_folder() / name))
+
+
+def _tell(error: BaseException) -> None:
+    """The error as Python shows it, from the reader's own first line on."""
+    if isinstance(error, SyntaxError):
+        error.__traceback__ = None
+    frame = error.__traceback__
+    while frame and frame.tb_frame.f_code.co_filename == __file__:
+        frame = frame.tb_next
+    words = "".join(traceback.format_exception(type(error), error, frame, chain=False))
+    print(words, end="")
+    _explain(words)
+
+
+def _explain(words: str) -> None:
+    for sign, explanation in NOT_IN_A_PAGE.items():
+        if sign in words:
+            print(f"\n{explanation}")

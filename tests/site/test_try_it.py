@@ -1,0 +1,367 @@
+"""Exercises tried in the page: the notebook's own words, and every fault survived.
+
+The book here has chapter 3 alone and lies below a path of its own, as on a shared host.
+"""
+
+import contextlib
+import io
+import json
+import shutil
+from pathlib import Path
+from threading import Thread
+
+import nbformat
+import pytest
+
+from autograder.book import runtime
+from autograder.book.serve import server
+from autograder.bundle import write_checks
+from autograder.exercises import load_assignment
+from autograder.notebooks import answer_cell
+from course_lib.checking import notebook, page
+from tests.site.conftest import HEADER, ROOT, build
+
+CHAPTER = "03_softmax"
+ASSIGNMENT = load_assignment(ROOT / "solutions" / CHAPTER)
+SOFTMAX, LOGSUMEXP = ASSIGNMENT["softmax"], ASSIGNMENT["logsumexp"]
+HALF_A_MINUTE, TWO_MINUTES = 30_000, 120_000
+HELPER = """
+def largest(x):
+    return x.max()
+"""
+ANSWERS = {
+    "right": SOFTMAX.solution,
+    "untouched": SOFTMAX.starter,
+    "wrong": answer_cell(SOFTMAX, (SOFTMAX.folder / "wrong.py").read_text(), "naive"),
+    "raises": SOFTMAX.starter + '\n    raise KeyError("temperature")\n',
+    "wrong shape": SOFTMAX.starter + "\n    return x.sum(axis)\n",
+    "helper": HELPER + SOFTMAX.starter + "\n    return np.exp(x - largest(x))\n",
+    "no such name": SOFTMAX.starter + "\n    return nothing_of_that_name(x)\n",
+    "cell that stops": f"number = 1 / 0\n{SOFTMAX.starter}\n    return number\n",
+}
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory) -> Path:
+    root = tmp_path_factory.mktemp("book")
+    for name in ("autograder", "course_lib", "solutions"):
+        (root / name).symlink_to(ROOT / name)
+    shutil.copy(ROOT / "_config.yml", root)
+    chapters = root / "chapters"
+    chapters.mkdir()
+    (chapters / "references.bib").write_text("")
+    (chapters / "start.md").write_text("# Start\n")
+    boxes = "".join(f"\n```{{course-exercise}} {e.name}\n```\n" for e in (SOFTMAX, LOGSUMEXP))
+    (chapters / f"{CHAPTER}.md").write_text(f"{HEADER}# Softmax\n{boxes}")
+    (root / "_toc.yml").write_text(
+        f"format: jb-book\nroot: chapters/start\nchapters:\n  - file: chapters/{CHAPTER}\n"
+    )
+    assert build(root) == ""
+    return root
+
+
+@pytest.fixture(scope="module")
+def address(book):
+    """The book below /html/, which stands for any path of a shared host."""
+    with server(book / "_build") as pages:
+        Thread(target=pages.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{pages.server_port}/html"
+        pages.shutdown()
+
+
+class Tried:
+    """An exercise of the page as a reader uses it."""
+
+    def __init__(self, context, address: str, name: str = "softmax"):
+        self.asked: list[str] = []
+        self.tab = context.new_page()
+        self.tab.on("request", lambda request: self.asked.append(request.url))
+        self.tab.goto(f"{address}/chapters/{CHAPTER}.html", wait_until="networkidle")
+        self.at(name)
+
+    def at(self, name: str) -> "Tried":
+        self.box = self.tab.locator(f"#ex-{name}")
+        self.text, self.result = self.box.locator("textarea"), self.box.locator(".try-result")
+        return self
+
+    def open(self) -> "Tried":
+        self.press("Try it here")
+        return self
+
+    def press(self, button: str) -> None:
+        self.box.get_by_role("button", name=button, exact=True).click()
+
+    def said(self, button: str, answer: str | None = None) -> str:
+        """What comes out when a button is pressed."""
+        if answer is not None:
+            self.text.fill(answer)
+        self.press(button)
+        self.box.get_by_role("button", name="Stop").wait_for(state="hidden", timeout=TWO_MINUTES)
+        return self.result.text_content()
+
+    def wait_for(self, words: str) -> None:
+        self.box.get_by_text(words).wait_for(timeout=TWO_MINUTES)
+
+
+@pytest.fixture(scope="module")
+def tried(browser, address):
+    """One Python for all tests that leave it alive."""
+    with browser.new_context() as context:
+        cell = Tried(context, address).open()
+        cell.wait_for("Python is ready.")
+        yield cell
+
+
+@pytest.fixture
+def context(browser):
+    with browser.new_context() as context:
+        yield context
+
+
+@pytest.fixture(scope="module")
+def in_the_notebook(tmp_path_factory):
+    """What `check` prints in a notebook's folder."""
+    folder = tmp_path_factory.mktemp("bundle")
+    write_checks(ASSIGNMENT, folder, hidden=False)
+
+    def say(name: str, answer: str) -> str:
+        cells = notebook.Cells()
+        cells.ran("set-up", page.SET_UP)
+        cells.ran(name, answer)
+        printed = io.StringIO()
+        with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(printed):
+            patch.chdir(folder)
+            patch.setattr(notebook, "cells", cells)
+            notebook.check(name)
+        return printed.getvalue()
+
+    return say
+
+
+def test_no_python_is_loaded_before_it_is_asked_for(context, address):
+    cell = Tried(context, address)
+    assert [url for url in cell.asked if "/python/" in url or "worker" in url] == []
+    before = len(cell.asked)
+    cell.open().wait_for("Python is ready.")
+    loaded = [url.rpartition("/")[2] for url in cell.asked[before:]]
+    needed = {*runtime.SHA256, "libraries.zip", f"{CHAPTER}.zip", "python_worker.js"}
+    assert sorted(loaded) == sorted(needed)
+    assert [url for url in cell.asked if not url.startswith((address, "data:"))] == []
+
+
+@pytest.mark.parametrize("kind", ANSWERS)
+def test_the_page_says_what_the_notebook_says(kind, tried, in_the_notebook):
+    assert tried.said("Check", ANSWERS[kind]) == in_the_notebook("softmax", ANSWERS[kind])
+
+
+def test_a_known_slip_is_named(tried):
+    said = tried.said("Check", ANSWERS["wrong"])
+    assert "one slip gives these very numbers: the formula typed as it stands" in said
+    assert tried.result.get_attribute("data-verdict") == "not yet"
+
+
+def test_what_is_asked_for_is_withheld(tried):
+    answer = SOFTMAX.starter + "\n    import course_lib\n    return course_lib.softmax(x, axis)\n"
+    assert "course_lib.softmax is what this exercise asks you to write" in tried.said(
+        "Check", answer
+    )
+
+
+def test_a_cell_is_run_like_a_notebooks(tried):
+    assert tried.said("Run", "print('one')\nnp.arange(3) + 1") == "one\narray([1, 2, 3])\n"
+    assert tried.said("Run", "np.arange(2).sum();\nx = 1") == ""
+    tried.wait_for("It ran, and printed nothing.")
+
+
+SAID = {
+    "syntax": ("def softmax(x:\n    pass", "SyntaxError: '(' was never closed"),
+    "error": ("a = 1\na / 0", 'File "<cell softmax>", line 2'),
+    "memory": ("np.ones((10**6, 10**6))", "4 GB, and 2 GB for one array"),
+    "more memory": ("held = [1]\nwhile True: held *= 2", "4 GB, and 2 GB for one array"),
+    "file": ("open('data.csv')", "Python in a page sees none of your files"),
+    "package": ("import pandas", "has NumPy and its own library, and nothing else"),
+    "much": ("for i in range(10**5): print(i)", "... and more, which is not shown"),
+}
+
+
+@pytest.mark.parametrize("fault", SAID)
+def test_a_fault_is_explained(fault, tried):
+    source, words = SAID[fault]
+    said = tried.said("Run", source)
+    assert words in said
+    assert "course_lib" not in said, "the reader's own lines, not ours"
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ("def softmax(x:\n    pass", "SyntaxError: '(' was never closed"),
+        (SOFTMAX.solution.replace('"numpy"', '"torch"', 1), "PyTorch does not run in a page"),
+        (
+            SOFTMAX.starter + "\n    return np.ones((10**6, 10**6))\n",
+            "4 GB, and 2 GB for one array",
+        ),
+    ],
+    ids=["syntax", "torch", "memory"],
+)
+def test_a_check_explains_what_a_page_has_not(answer, words, tried):
+    assert words in tried.said("Check", answer)
+
+
+def test_hints_open_one_by_one(tried):
+    first = tried.said("Hint")
+    assert first == f"further: read “{SOFTMAX.section}” in chapter 3 again"
+    assert "\n\nthe same task on the island: " in tried.said("Hint")
+
+
+def test_exercises_of_a_page_share_one_python(tried):
+    before = len(tried.asked)
+    other = LOGSUMEXP.solution.replace("logsumexp", "ours")
+    try:
+        tried.at("logsumexp").open()
+        answer = f"{other}\n\ndef logsumexp(x):\n    return ours(x)\n"
+        assert tried.said("Check", answer).startswith("logsumexp: all")
+        assert tried.said("Check", f"{LOGSUMEXP.starter}\n    return ours(x)\n").count("NameError")
+    finally:
+        tried.at("softmax")
+    assert tried.asked[before:] == []
+
+
+def test_an_endless_loop_is_stopped_and_the_text_kept(context, address):
+    cell = Tried(context, address)
+    cell.box.locator(".try").evaluate("box => box.dataset.seconds = 3")
+    cell.open().wait_for("Python is ready.")
+    endless = "print('before')\nwhile True:\n    pass"
+    said = cell.said("Run", endless)
+    assert said.startswith("before\nStopped: Python had not come back after 3 s.")
+    assert cell.text.input_value() == endless
+    cell.press("Run")
+    cell.press("Stop")
+    cell.wait_for("Stopped. Your text is kept")
+    cell.box.locator(".try").evaluate("box => box.dataset.seconds = 60")
+    assert cell.said("Run", "import os\nos.abort()").startswith("Python broke down:")
+
+
+def test_work_is_kept_across_a_reload_and_can_be_put_back(context, address):
+    cell = Tried(context, address).open()
+    cell.text.fill("softmax = 1")
+    cell.tab.reload()
+    cell.open()
+    assert cell.text.input_value() == "softmax = 1"
+    cell.press("Reset")
+    assert cell.text.input_value() == SOFTMAX.starter + "\n"
+    cell.press("Undo reset")
+    assert cell.text.input_value() == "softmax = 1"
+    stored = cell.tab.evaluate("localStorage['attention:exercise:03_softmax/softmax']")
+    value = {"state": "tried", "answer": "softmax = 1"}
+    assert json.loads(stored) == {"version": 1, "value": value}
+
+
+def test_a_solved_exercise_stays_solved(tried):
+    assert tried.said("Check", SOFTMAX.solution)
+    tried.wait_for("all 5 properties")
+    assert tried.result.get_attribute("data-verdict") == "holds"
+    tried.text.fill("something else")
+    stored = tried.tab.evaluate("localStorage['attention:exercise:03_softmax/softmax']")
+    assert json.loads(stored)["value"]["state"] == "solved"
+
+
+def test_work_is_taken_along_as_the_chapters_notebook(context, address, tmp_path):
+    cell = Tried(context, address).open()
+    cell.text.fill(SOFTMAX.solution)
+    with cell.tab.expect_download() as download:
+        cell.press("Take it along")
+    assert download.value.suggested_filename == f"{CHAPTER}.ipynb"
+    download.value.save_as(tmp_path / "taken.ipynb")
+    taken = nbformat.read(tmp_path / "taken.ipynb", as_version=4)
+    nbformat.validate(taken)
+    cells = {taken_cell.id: taken_cell for taken_cell in taken.cells}
+    assert cells["softmax"].source == SOFTMAX.solution.rstrip()
+    assert cells["softmax"].metadata.nbgrader.solution
+    assert cells["logsumexp"].source.startswith(LOGSUMEXP.starter)
+    assert LOGSUMEXP.solution.strip().splitlines()[-1] not in cells["logsumexp"].source
+
+
+REFUSING = """
+for (const name of ["getItem", "setItem"])
+  Storage.prototype[name] = () => { throw new DOMException("refused", "SecurityError"); };
+"""
+
+
+def test_refused_storage_is_said_and_the_cell_works(context, address):
+    context.add_init_script(REFUSING)
+    cell = Tried(context, address).open()
+    assert cell.said("Run", "2 * 3") == "6\n"
+    cell.wait_for("This browser keeps nothing for this page")
+    with cell.tab.expect_download() as download:
+        cell.press("Take it along")
+    assert "2 * 3" in Path(download.value.path()).read_text()
+
+
+@pytest.mark.parametrize(
+    "file", ["pyodide.mjs", "pyodide.asm.wasm", runtime.NUMPY, f"{CHAPTER}.zip"]
+)
+@pytest.mark.parametrize("how", ["cut off", "missing"])
+def test_what_does_not_arrive_is_named_and_can_be_tried_again(file, how, context, address):
+    """The runtime blocked half-way, or a file that is not on the host."""
+    refuse = {"cut off": lambda r: r.abort(), "missing": lambda r: r.fulfill(status=404)}[how]
+    cell = Tried(context, address)
+    cell.tab.context.route(f"**/{file}", refuse)
+    cell.open().wait_for("Python could not start, because something did not arrive")
+    assert file in cell.result.text_content()
+    cell.text.fill("1 + 1")
+    if how == "cut off" and file == runtime.NUMPY:
+        cell.tab.context.unroute(f"**/{file}")
+        assert cell.said("Run") == "2\n"
+
+
+def test_without_javascript_the_task_stands_and_the_notebook_is_named(browser, address):
+    with browser.new_context(java_script_enabled=False) as context:
+        tab = context.new_page()
+        tab.goto(f"{address}/chapters/{CHAPTER}.html")
+        box = tab.locator("#ex-softmax")
+        assert not box.get_by_role("button", name="Try it here").is_visible()
+        assert box.get_by_text("To try it in this page, JavaScript has to be on.").is_visible()
+        assert box.get_by_text(f"Answer it in the notebook {CHAPTER}.ipynb").is_visible()
+        assert "def softmax" in box.inner_text()
+
+
+def test_the_keyboard_alone_is_enough_and_is_never_trapped(tried):
+    keys, focused = tried.tab.keyboard, "document.activeElement.textContent"
+    tried.text.fill("")
+    tried.text.focus()
+    keys.type("def softmax(x):\n")
+    keys.type("return 6 * 7\n")
+    keys.press("Shift+Tab")
+    keys.type("softmax(1)")
+    assert tried.text.input_value() == "def softmax(x):\n    return 6 * 7\nsoftmax(1)"
+    keys.press("Shift+Enter")
+    tried.wait_for("42")
+    keys.press("Home")
+    keys.press("Tab")
+    assert tried.text.input_value().endswith("\n    softmax(1)")
+    keys.press("Control+z")
+    assert tried.text.input_value().endswith("\nsoftmax(1)")
+    keys.press("Escape")
+    keys.press("Tab")
+    assert tried.tab.evaluate(focused) == "Check"
+
+
+def test_every_part_of_a_cell_has_a_name(tried):
+    assert tried.box.get_by_label("Your answer to exercise 3.1").count() == 1
+    assert tried.box.get_by_role("log", name="What came out of exercise 3.1").count() == 1
+    names = tried.box.locator(".try button:visible").all_inner_texts()
+    assert names == ["Check", "Run", "Hint", "Reset", "Take it along"]
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_a_cell_fits_a_phone(width, browser, address):
+    with browser.new_context(viewport={"width": width, "height": 800}) as context:
+        cell = Tried(context, address).open()
+        assert cell.tab.evaluate("document.documentElement.scrollWidth") <= width
+        edges = cell.box.locator(".try *").evaluate_all(
+            "all => all.map(one => one.getBoundingClientRect().right)"
+        )
+        assert max(edges) <= width
