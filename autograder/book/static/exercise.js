@@ -208,25 +208,34 @@ class Cell {
 
   /** The chapter's notebook with every answer that was begun here, for JupyterLab. */
   async take() {
-    try {
-      const address = new URL(`python/${this.chapter}.ipynb`, import.meta.url);
-      const answer = await fetch(address);
-      if (!answer.ok) throw new Error(String(answer.status));
-      const notebook = await answer.json();
-      for (const box of boxes) {
-        const [chapter, name] = box.dataset.exercise.split("/");
-        const own = kept(exerciseKey(chapter, name))?.answer;
-        const cell = notebook.cells.find(({ id }) => id === name.replaceAll("_", "-"));
-        const begun = own !== undefined && !cell.source.startsWith(own.trimEnd());
-        if (begun) cell.source = own.trimEnd();
-      }
-      const file = new Blob([JSON.stringify(notebook, null, 1)], { type: "application/x-ipynb+json" });
-      const link = make("a", { href: URL.createObjectURL(file), download: `${this.chapter}.ipynb` });
-      link.click();
-      URL.revokeObjectURL(link.href);
-      this.say(`${this.chapter}.ipynb holds all that you wrote in this chapter. Put it in the folder of the assignment.`);
-    } catch {
+    const notebook = await this.#notebook();
+    if (!notebook) {
       this.say("The notebook did not arrive. Are you on line? Your text is kept.");
+      return;
+    }
+    for (const box of boxes) {
+      const [chapter, name] = box.dataset.exercise.split("/");
+      const answer = kept(exerciseKey(chapter, name))?.answer.trimEnd();
+      const cell = notebook.cells.find(({ id }) => id === name.replaceAll("_", "-"));
+      const starter = [cell.source].flat().join("");
+      if (answer && !starter.startsWith(answer)) cell.source = answer;
+    }
+    const file = new Blob([JSON.stringify(notebook, null, 1)], { type: "application/x-ipynb+json" });
+    const link = make("a", { href: URL.createObjectURL(file), download: `${this.chapter}.ipynb` });
+    link.click();
+    URL.revokeObjectURL(link.href);
+    this.say(
+      `${link.download} holds all that you wrote in this chapter. ` +
+      "Put it in the folder of the assignment, in place of the one there.",
+    );
+  }
+
+  async #notebook() {
+    try {
+      const answer = await fetch(new URL(`python/${this.chapter}.ipynb`, import.meta.url));
+      return answer.ok ? await answer.json() : null;
+    } catch {
+      return null;
     }
   }
 
