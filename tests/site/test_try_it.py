@@ -3,28 +3,30 @@
 The book here has chapter 3 alone and lies below a path of its own, as on a shared host.
 """
 
-import contextlib
-import io
 import json
+import os
 import shutil
+import subprocess
+import sys
+import zipfile
 from pathlib import Path
 from threading import Thread
 
 import nbformat
 import pytest
+from bs4 import BeautifulSoup
 
 from autograder.book import runtime
 from autograder.book.serve import server
-from autograder.bundle import write_checks
 from autograder.exercises import load_assignment
 from autograder.notebooks import answer_cell
-from course_lib.checking import notebook, page
+from autograder.release import make_release
 from tests.site.conftest import HEADER, ROOT, build
+from tests.site.trying import Notebook, Tried
 
 CHAPTER = "03_softmax"
 ASSIGNMENT = load_assignment(ROOT / "solutions" / CHAPTER)
 SOFTMAX, LOGSUMEXP = ASSIGNMENT["softmax"], ASSIGNMENT["logsumexp"]
-HALF_A_MINUTE, TWO_MINUTES = 30_000, 120_000
 HELPER = """
 def largest(x):
     return x.max()
@@ -43,9 +45,7 @@ ANSWERS = {
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-def book(tmp_path_factory) -> Path:
-    root = tmp_path_factory.mktemp("book")
+def write_book(root: Path) -> Path:
     for name in ("autograder", "course_lib", "solutions"):
         (root / name).symlink_to(ROOT / name)
     shutil.copy(ROOT / "_config.yml", root)
@@ -58,6 +58,12 @@ def book(tmp_path_factory) -> Path:
     (root / "_toc.yml").write_text(
         f"format: jb-book\nroot: chapters/start\nchapters:\n  - file: chapters/{CHAPTER}\n"
     )
+    return root
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory) -> Path:
+    root = write_book(tmp_path_factory.mktemp("book"))
     assert build(root) == ""
     return root
 
@@ -71,45 +77,11 @@ def address(book):
         pages.shutdown()
 
 
-class Tried:
-    """An exercise of the page as a reader uses it."""
-
-    def __init__(self, context, address: str, name: str = "softmax"):
-        self.asked: list[str] = []
-        self.tab = context.new_page()
-        self.tab.on("request", lambda request: self.asked.append(request.url))
-        self.tab.goto(f"{address}/chapters/{CHAPTER}.html", wait_until="networkidle")
-        self.at(name)
-
-    def at(self, name: str) -> "Tried":
-        self.box = self.tab.locator(f"#ex-{name}")
-        self.text, self.result = self.box.locator("textarea"), self.box.locator(".try-result")
-        return self
-
-    def open(self) -> "Tried":
-        self.press("Try it here")
-        return self
-
-    def press(self, button: str) -> None:
-        self.box.get_by_role("button", name=button, exact=True).click()
-
-    def said(self, button: str, answer: str | None = None) -> str:
-        """What comes out when a button is pressed."""
-        if answer is not None:
-            self.text.fill(answer)
-        self.press(button)
-        self.box.get_by_role("button", name="Stop").wait_for(state="hidden", timeout=TWO_MINUTES)
-        return self.result.text_content()
-
-    def wait_for(self, words: str) -> None:
-        self.box.get_by_text(words).wait_for(timeout=TWO_MINUTES)
-
-
 @pytest.fixture(scope="module")
 def tried(browser, address):
     """One Python for all tests that leave it alive."""
     with browser.new_context() as context:
-        cell = Tried(context, address).open()
+        cell = Tried(context, address, CHAPTER, "softmax").open()
         cell.wait_for("Python is ready.")
         yield cell
 
@@ -122,26 +94,11 @@ def context(browser):
 
 @pytest.fixture(scope="module")
 def in_the_notebook(tmp_path_factory):
-    """What `check` prints in a notebook's folder."""
-    folder = tmp_path_factory.mktemp("bundle")
-    write_checks(ASSIGNMENT, folder, hidden=False)
-
-    def say(name: str, answer: str) -> str:
-        cells = notebook.Cells()
-        cells.ran("set-up", page.SET_UP)
-        cells.ran(name, answer)
-        printed = io.StringIO()
-        with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(printed):
-            patch.chdir(folder)
-            patch.setattr(notebook, "cells", cells)
-            notebook.check(name)
-        return printed.getvalue()
-
-    return say
+    return Notebook(ASSIGNMENT, tmp_path_factory.mktemp("bundle"))
 
 
 def test_no_python_is_loaded_before_it_is_asked_for(context, address):
-    cell = Tried(context, address)
+    cell = Tried(context, address, CHAPTER, "softmax")
     assert [url for url in cell.asked if "/python/" in url or "worker" in url] == []
     before = len(cell.asked)
     cell.open().wait_for("Python is ready.")
@@ -153,7 +110,7 @@ def test_no_python_is_loaded_before_it_is_asked_for(context, address):
 
 @pytest.mark.parametrize("kind", ANSWERS)
 def test_the_page_says_what_the_notebook_says(kind, tried, in_the_notebook):
-    assert tried.said("Check", ANSWERS[kind]) == in_the_notebook("softmax", ANSWERS[kind])
+    assert tried.said("Check", ANSWERS[kind]) == in_the_notebook.check("softmax", ANSWERS[kind])
 
 
 def test_a_known_slip_is_named(tried):
@@ -230,7 +187,7 @@ def test_exercises_of_a_page_share_one_python(tried):
 
 
 def test_an_endless_loop_is_stopped_and_the_text_kept(context, address):
-    cell = Tried(context, address)
+    cell = Tried(context, address, CHAPTER, "softmax")
     cell.box.locator(".try").evaluate("box => box.dataset.seconds = 3")
     cell.open().wait_for("Python is ready.")
     endless = "print('before')\nwhile True:\n    pass"
@@ -245,7 +202,7 @@ def test_an_endless_loop_is_stopped_and_the_text_kept(context, address):
 
 
 def test_work_is_kept_across_a_reload_and_can_be_put_back(context, address):
-    cell = Tried(context, address).open()
+    cell = Tried(context, address, CHAPTER, "softmax").open()
     cell.text.fill("softmax = 1")
     cell.tab.reload()
     cell.open()
@@ -269,7 +226,7 @@ def test_a_solved_exercise_stays_solved(tried):
 
 
 def test_work_is_taken_along_as_the_chapters_notebook(context, address, tmp_path):
-    cell = Tried(context, address).open()
+    cell = Tried(context, address, CHAPTER, "softmax").open()
     cell.text.fill(SOFTMAX.solution)
     with cell.tab.expect_download() as download:
         cell.press("Take it along")
@@ -292,7 +249,7 @@ for (const name of ["getItem", "setItem"])
 
 def test_refused_storage_is_said_and_the_cell_works(context, address):
     context.add_init_script(REFUSING)
-    cell = Tried(context, address).open()
+    cell = Tried(context, address, CHAPTER, "softmax").open()
     assert cell.said("Run", "2 * 3") == "6\n"
     cell.wait_for("This browser keeps nothing for this page")
     with cell.tab.expect_download() as download:
@@ -307,7 +264,7 @@ def test_refused_storage_is_said_and_the_cell_works(context, address):
 def test_what_does_not_arrive_is_named_and_can_be_tried_again(file, how, context, address):
     """The runtime blocked half-way, or a file that is not on the host."""
     refuse = {"cut off": lambda r: r.abort(), "missing": lambda r: r.fulfill(status=404)}[how]
-    cell = Tried(context, address)
+    cell = Tried(context, address, CHAPTER, "softmax")
     cell.tab.context.route(f"**/{file}", refuse)
     cell.open().wait_for("Python could not start, because something did not arrive")
     assert file in cell.result.text_content()
@@ -359,9 +316,74 @@ def test_every_part_of_a_cell_has_a_name(tried):
 @pytest.mark.parametrize("width", [320, 390])
 def test_a_cell_fits_a_phone(width, browser, address):
     with browser.new_context(viewport={"width": width, "height": 800}) as context:
-        cell = Tried(context, address).open()
+        cell = Tried(context, address, CHAPTER, "softmax").open()
         assert cell.tab.evaluate("document.documentElement.scrollWidth") <= width
         edges = cell.box.locator(".try *").evaluate_all(
             "all => all.map(one => one.getBoundingClientRect().right)"
         )
         assert max(edges) <= width
+
+
+WITHOUT_PYTHON = """
+import sys
+from pathlib import Path
+from autograder.book import build, runtime
+runtime.FOLDER = Path(sys.argv[1], "_build", "python")
+site = build.Site(Path(sys.argv[1]))
+print("built" if site.build() else site.complaints)
+"""
+
+
+def test_where_python_cannot_be_had_the_site_says_so_once_and_has_no_cells(tmp_path):
+    unreachable = {
+        "npm_config_registry": "http://127.0.0.1:9/",
+        "npm_config_cache": str(tmp_path / "cache"),
+    }
+    root = tmp_path / "book"
+    root.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_PYTHON, str(write_book(root))],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **unreachable},
+    )
+    assert "built" in done.stdout.splitlines(), done.stderr
+    assert done.stdout.count("could not be had, so the exercises have no cells") == 1
+    assert "npm has no pyodide@" in done.stdout
+    assert "copy _build/python" in " ".join(done.stdout.split())
+    html = (root / "_build" / "html" / "chapters" / f"{CHAPTER}.html").read_text()
+    assert "def softmax" in BeautifulSoup(html, "html.parser").find(id="ex-softmax").text
+    assert "Try it here" not in html
+    assert "exercise.js" not in html
+    assert not (root / "_build" / "html" / "_static" / "python").exists()
+
+
+def test_a_file_with_another_digest_is_refused(tmp_path):
+    for name in runtime.SHA256:
+        shutil.copy(ROOT / "_build" / "python" / name, tmp_path)
+    runtime._refuse_others(tmp_path)
+    (tmp_path / runtime.NUMPY).write_bytes(b"another NumPy")
+    with pytest.raises(runtime.NotHad, match="is not the file whose digest"):
+        runtime._refuse_others(tmp_path)
+
+
+def test_no_hidden_test_and_no_answer_is_among_the_files(book):
+    files = book / "_build" / "html" / "_static" / "python"
+    with zipfile.ZipFile(files / f"{CHAPTER}.zip") as archive:
+        read = {name: archive.read(name).decode() for name in archive.namelist() if name[-1] != "/"}
+    hidden = [test.name for e in (SOFTMAX, LOGSUMEXP) for test in e.tests if test.hidden]
+    answers = [e.solution.strip().splitlines()[-1].strip() for e in (SOFTMAX, LOGSUMEXP)]
+    assert hidden
+    for name, text in read.items():
+        assert not [secret for secret in (*hidden, *answers) if secret in text], name
+    assert "checks/softmax/tests.py" in read
+
+
+@pytest.mark.slow
+def test_what_is_taken_along_is_what_is_released(book, tmp_path):
+    make_release(ASSIGNMENT, tmp_path / "course")
+    released = tmp_path / "course" / "release" / CHAPTER / f"{CHAPTER}.ipynb"
+    in_the_page = book / "_build" / "html" / "_static" / "python" / f"{CHAPTER}.ipynb"
+    both = [nbformat.read(path, as_version=4) for path in (released, in_the_page)]
+    assert both[0].cells == both[1].cells
+    assert both[0].metadata.course == both[1].metadata.course
