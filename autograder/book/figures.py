@@ -9,13 +9,14 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 
 from autograder.book.boxes import CourseDirective
 from autograder.book.formulas import node_binary
-from course_lib import island
+from course_lib import island, scaled_dot_scores
 
 MODULES = Path(__file__).resolve().parent / "static" / "figures"
 DRAW = """
@@ -40,8 +41,38 @@ def the_island() -> dict:
     }
 
 
+def names_of_any_length() -> dict:
+    """For each d one query and 64 strangers: their scores, divided by the root of d."""
+    rng, draws = np.random.default_rng(4), {}
+    for d in 2 ** np.arange(1, 13):
+        query, keys = rng.standard_normal(d), rng.standard_normal((64, d))
+        scores = scaled_dot_scores(query[None], np.vstack([query, keys]))[0].round(4)
+        draws[int(d)] = {"self": scores[0], "strangers": scores[1:].tolist()}
+    return {"draws": draws}
+
+
+def six_words() -> dict:
+    """A sequence of six tokens, and for each of them another that may stand in its place."""
+    tokens, others = np.random.default_rng(5).normal(size=(2, 6, 4)).round(4)
+    return {"tokens": tokens.tolist(), "others": others.tolist()}
+
+
+def noisy_sine() -> dict:
+    x = np.linspace(0, 1, 50)
+    y = np.sin(2 * np.pi * x) + 0.25 * np.random.default_rng(10).standard_normal(50)
+    return {"points": np.stack([x, y], axis=1).round(4).tolist()}
+
+
 DATA: dict[str, Callable[[], dict]] = {
+    "dial_and_map": the_island,
+    "who_looks_at_whom": the_island,
     "softmax_temperature": the_island,
+    "names_of_any_length": names_of_any_length,
+    "painted_mask": six_words,
+    "two_hands": the_island,
+    "moving_crossover": dict,
+    "how_wide_to_listen": noisy_sine,
+    "who_pulls": the_island,
 }
 """The numbers that each figure is given; what is not here is no figure."""
 

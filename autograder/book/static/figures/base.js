@@ -1,7 +1,8 @@
 // What every moving figure shares. A figure is a module that exports
 //   controls(data)         what can be moved: numbers, choices, switches, buttons
 //   compute(state, data)   the numbers, by the formulas of course_lib (tests compare them)
-//   panels(now), table(now), say(now, before)   its picture, its table, its sentence
+//   panels(now, before), table(now), say(now, before)   its picture, its table, its sentence
+//                          (before: as the last sentence left it; there is none at the beginning)
 //   drag                   by panel: where a pointer is, as a change of the state
 // and `now` is { state, values, data }. The picture is text: it is drawn once while the book is
 // built, so that it stands there without JavaScript, and again whenever the reader moves something.
@@ -30,13 +31,15 @@ const escaped = (words) => String(words).replace(/&/g, "&amp;").replace(/</g, "&
 /** The whole figure as HTML, before anything has been moved. */
 export function markup(name, figure, data) {
   const now = at(figure, beginning(figure, data), data);
-  const controls = figure.controls(data).map((control) => field(name, control)).join("\n");
+  const controls = figure.controls(data);
+  const fields = (...kinds) =>
+    controls.filter(({ kind = "number" }) => kinds.includes(kind)).map((control) => field(name, control)).join("\n");
   return `<div class="moving-figure" data-figure="${name}">
-<div class="panels">${figure.panels(now).map(panel).join("\n")}</div>
+<fieldset disabled><legend class="visually-hidden">Figure that moves</legend>
+<div class="panels">${fields("grid")}${figure.panels(now).map(panel).join("\n")}</div>
 <p class="said" role="status">${figure.say(now, null)}</p>
-<fieldset class="controls" disabled><legend class="visually-hidden">Move the figure</legend>
-${controls}
-<button type="button" class="back">Back to the beginning</button></fieldset>
+<div class="controls">${fields("number", "choice", "switch")}</div>
+<div class="buttons">${fields("button")}<button type="button" class="back">Back to the beginning</button></div></fieldset>
 <noscript><p class="needs-javascript">To move it, allow JavaScript.</p></noscript>
 <details class="values"><summary>All values as a table</summary><div><table>${rows(figure.table(now))}</table></div></details>
 <script type="application/json">${JSON.stringify(data)}</script>
@@ -47,7 +50,8 @@ ${controls}
 export function start(root, figure) {
   const data = JSON.parse(root.querySelector("script").textContent);
   const controls = figure.controls(data);
-  const inputs = root.querySelector(".controls");
+  const inputs = root.querySelector("fieldset");
+  const named = (wanted) => controls.find(({ name }) => name === wanted) ?? {};
   let now = at(figure, beginning(figure, data), data);
   let before = now; // as the last sentence left it
   let pause, frame;
@@ -60,11 +64,11 @@ export function start(root, figure) {
       svg.firstElementChild.innerHTML = body;
       grips.forEach(([, x, y], k) => place(svg.querySelectorAll(".grip")[k], x, y));
     });
-    root.querySelector("table").innerHTML = rows(figure.table(now));
+    root.querySelector(".values table").innerHTML = rows(figure.table(now));
     for (const control of controls) tell(inputs, control, now.state, source);
     clearTimeout(pause);
     pause = setTimeout(() => {
-      root.querySelector(".said").textContent = figure.say(now, before);
+      root.querySelector(".said").textContent = `${news(controls, before, now)}${figure.say(now, before)}`;
       before = now;
     }, PAUSE);
   }
@@ -79,29 +83,29 @@ export function start(root, figure) {
     const step = (time) => {
       const part = Math.min(1, Math.max(0, (time - begun) / GLIDE));
       const eased = part * part * (3 - 2 * part);
-      const between = (key) => [key, from[key] + eased * (goal[key] - from[key])];
+      const between = (key) => [key, partWay(from[key], goal[key], eased, named(key))];
       change(part < 1 ? { ...goal, ...Object.fromEntries(moving.map(between)) } : goal);
       if (part < 1) frame = requestAnimationFrame(step);
     };
     frame = requestAnimationFrame(step);
   }
 
-  const of = (input) => controls.find(({ name }) => name === input.dataset.name);
   inputs.addEventListener("input", ({ target }) => {
     cancelAnimationFrame(frame);
-    const value = read(target, of(target));
+    const value = read(target, named(target.dataset.name), now.state);
     if (value !== undefined) change({ [target.dataset.name]: value }, target);
   });
   inputs.addEventListener("focusout", () => controls.forEach((c) => tell(inputs, c, now.state)));
+  inputs.addEventListener("keydown", walk);
   inputs.addEventListener("click", ({ target }) => {
     if (target.matches(".back")) glide(beginning(figure, data));
-    else if (target.matches("button")) glide(of(target).press(now.state, data));
+    else if (target.matches("button")) glide(named(target.dataset.name).press(now.state, data));
   });
   root.querySelectorAll("svg").forEach((svg) => {
     const to = figure.drag?.[svg.dataset.panel];
     if (to) follow(svg, (at, grip) => change(to(at, now.state, data, grip)));
   });
-  remember(root.closest("figure"), root.dataset.figure, glide);
+  remember(root.closest("figure"), root.dataset.figure, (goal) => glide({ ...beginning(figure, data), ...goal }));
   inputs.disabled = false;
   root.dataset.started = "";
 }
@@ -113,9 +117,22 @@ const beginning = (figure, data) => ({
   ...figure.more?.(data),
 });
 
+/** Which controls were moved, and to where. */
+function news(controls, before, now) {
+  const moved = controls.filter(({ kind, name }) => kind !== "button" && now.state[name] !== before.state[name]);
+  const words = moved.map((control) => {
+    const value = now.state[control.name];
+    if (control.kind === "grid") return control.label;
+    if (control.kind === "switch") return `${control.label}: ${value ? "yes" : "no"}`;
+    if (control.kind === "choice") return `${control.label}: ${control.options.find(([is]) => is === value)[1]}`;
+    return `${control.label} ${shown(value, control).replace("-", MINUS)}${control.unit ?? ""}`;
+  });
+  return words.length ? `${words.join(", ")}. ` : "";
+}
+
 // A grip is never drawn anew: a finger that holds it would lose it.
-const panel = ({ name, title, width, height, body, grips = [], says }) =>
-  `<div class="panel"><p class="panel-title">${title}</p><svg viewBox="0 0 ${width} ${height}" ` +
+const panel = ({ name, title, width, height, box = `0 0 ${width} ${height}`, body, grips = [], says }) =>
+  `<div class="panel"><p class="panel-title">${title}</p><svg viewBox="${box}" ` +
   `role="img" data-panel="${name}" aria-label="${escaped(says)}"><g>${body}</g>` +
   `${grips.map(([grip, x, y]) => `<circle class="grip" data-grip="${grip}" cx="${x}" cy="${y}" r="22"/>`).join("")}</svg></div>`;
 
@@ -139,6 +156,7 @@ function field(figure, control) {
   if (kind === "button") return `<button type="button" data-name="${name}">${label}</button>`;
   if (kind === "switch")
     return `<label class="control"><input type="checkbox" data-name="${name}"${value ? " checked" : ""}> ${label}</label>`;
+  if (kind === "grid") return grid(control);
   if (kind === "choice") {
     const offered = options.map(
       ([is, words]) => `<option value="${is}"${is === value ? " selected" : ""}>${words}</option>`,
@@ -146,32 +164,72 @@ function field(figure, control) {
     return `<label class="control">${label} <select data-name="${name}">${offered.join("")}</select></label>`;
   }
   const [low, high, here] = [min, max, value].map((x) => onSlider(x, control));
-  const notch = control.log ? (high - low) / 120 : step;
+  const notch = control.powers ? 1 : control.log ? (high - low) / 120 : step;
   return `<div class="control number"><label for="${id}">${label}</label>
 <input type="range" id="${id}" data-name="${name}" min="${low}" max="${high}" step="${notch}" value="${here}" aria-valuetext="${shown(value, control)}${unit}">
 <span><input type="number" data-name="${name}" aria-label="${label}, typed" min="${min}" max="${max}" step="${step}" value="${shown(value, control)}">${unit}</span></div>`;
+}
+
+/** Square cells to be painted; the state holds a row of 0 and 1. */
+function grid({ name, label, value, cell }) {
+  const n = Math.sqrt(value.length);
+  const box = (k) =>
+    `<td><input type="checkbox" data-name="${name}" data-cell="${k}" tabindex="${k ? -1 : 0}" ` +
+    `aria-label="${cell(1 + Math.floor(k / n), 1 + (k % n))}"${value[k] === "1" ? " checked" : ""}></td>`;
+  const line = (_, i) => `<tr><th scope="row">${i + 1}</th>${Array.from({ length: n }, (_, j) => box(i * n + j)).join("")}</tr>`;
+  const top = Array.from({ length: n }, (_, j) => `<th scope="col">${j + 1}</th>`).join("");
+  return `<div class="panel"><p class="panel-title">${label}</p><table class="grid" aria-label="${label}"><tr><td></td>${top}</tr>${Array.from({ length: n }, line).join("")}</table></div>`;
+}
+
+/** In a grid of cells the arrow keys lead from one to the next. */
+function walk(event) {
+  const { name, cell } = event.target.dataset;
+  const way = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -1, ArrowDown: 1 }[event.key];
+  if (!cell || !way) return;
+  const cells = [...event.currentTarget.querySelectorAll(`[data-name="${name}"]`)];
+  const next = cells[Number(cell) + way * (/Up|Down/.test(event.key) ? Math.sqrt(cells.length) : 1)];
+  event.preventDefault();
+  if (!next) return;
+  event.target.tabIndex = -1;
+  next.tabIndex = 0;
+  next.focus();
+}
+
+const rounded = (value, { powers, whole }) =>
+  powers ? 2 ** Math.round(Math.log2(value)) : whole ? Math.round(value) : value;
+
+/** Between two values of a control: round the dial the short way, by factors on a log slider. */
+function partWay(from, to, part, control) {
+  if (control.log) return rounded(from * (to / from) ** part, control);
+  const way = control.turns ? ((to - from + 900) % 360) - 180 : to - from;
+  return rounded(from + part * way, control);
 }
 
 const onSlider = (value, { log }) => (log ? Math.log2(value) : value);
 const shown = (value, { digits = 2 }) => String(Number(value.toFixed(digits)));
 
 /** What a reader has put in; undefined for a number that is not one, or not yet. */
-function read(input, control) {
+function read(input, control, state) {
+  const cell = Number(input.dataset.cell);
+  if (control.kind === "grid")
+    return [...state[control.name]].map((is, k) => (k === cell ? Number(input.checked) : is)).join("");
   if (input.type === "checkbox") return input.checked;
   if (!["range", "number"].includes(input.type)) return input.value;
   if (input.value === "") return undefined;
   let value = Number(input.value);
   if (input.type === "range" && control.log) value = 2 ** value;
-  if (control.whole) value = Math.round(value);
+  value = rounded(value, control);
   if (control.turns && Number.isFinite(value)) return ((value % 360) + 360) % 360;
   return value >= control.min && value <= control.max ? value : undefined;
 }
 
 /** Let the inputs of a control say what the state says; not the one that says it just now. */
 function tell(inputs, control, state, source) {
+  if (control.kind === "button") return;
   for (const input of inputs.querySelectorAll(`[data-name="${control.name}"]`)) {
     const value = state[control.name];
-    if (input.type === "checkbox") input.checked = value;
+    if (control.kind === "grid") input.checked = value[input.dataset.cell] === "1";
+    else if (input.type === "checkbox") input.checked = value;
     else if (input.matches("select")) input.value = value;
     else if (input.type === "range") {
       input.value = onSlider(value, control);

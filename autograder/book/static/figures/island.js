@@ -18,12 +18,12 @@ export function angleAt([x, y]) {
   return (Math.round(degrees) + 360) % 360;
 }
 
-/** `hands`: {angle, label, length}; what is drawn further, `extra`, is under the markers. */
-export function dial(data, { hands = [], weights, extra = "", labels, title = "the dial: keys and query", says }) {
+/** `hands`: {angle, label, length, hidden}; what is drawn further, `extra`, is under the markers. */
+export function dial(data, { hands = [], weights, extra = "", labels, labelsAt = 1.4, box, title = "the dial: keys and query", says }) {
   const noted = labels ?? data.names.map((name, j) => [name, weights ? share(weights[j]) : ""]);
   const keys = data.keys.map((key, j) => {
     const [x, y] = onDial(key);
-    const [tx, ty] = onDial(key, 1.4);
+    const [tx, ty] = onDial(key, labelsAt);
     return (
       marker(data.markers[j], x, y, weights ? weights[j] : 0.12, j, data.names[j][0]) +
       text(tx, ty - 2, noted[j][0], "name") + text(tx, ty + 13, noted[j][1], "number")
@@ -36,14 +36,15 @@ export function dial(data, { hands = [], weights, extra = "", labels, title = "t
     title,
     width: 300,
     height: 284,
+    box,
     says: says ?? `Dial, hand at ${pointing}: ${said}.`,
     body: [
       `<circle class="ring" cx="${CENTRE[0]}" cy="${CENTRE[1]}" r="${RADIUS}"/>`,
       extra,
-      ...hands.map(hand),
+      ...hands.filter(({ hidden }) => !hidden).map(hand),
       ...keys,
     ].join(""),
-    grips: hands.filter(({ grip }) => grip !== null).map((h, i) => [h.grip ?? i, ...onDial(onTheDial(h.angle), (h.length ?? REACH) - 0.06)]),
+    grips: hands.map((h, i) => [i, ...(h.hidden ? [-99, -99] : onDial(onTheDial(h.angle), (h.length ?? REACH) - 0.06))]),
   };
 }
 
@@ -142,10 +143,10 @@ export function marker(shape, x, y, weight, who, letter = "", kind = "") {
   return `<g class="marker who${who} ${kind}">${drawn[shape]()}${text(x, y + 4, letter, "letter")}</g>`;
 }
 
-/** What a star did, in words. */
-export function moved(before, after, whose = "the star") {
-  if (after.some(Number.isNaN)) return `${whose} is nowhere`;
-  const km = before.some(Number.isNaN) ? Infinity : distance(before, after);
-  if (km < 0.005) return `${whose} stays at ${point(after)}`;
-  return km === Infinity ? `${whose} is at ${point(after)}` : `${whose} moves ${print(km)} km, to ${point(after)}`;
+/** What a star did, in words; `before` may be missing. */
+export function moved(before, after, whose = "The star") {
+  const km = before && !before.some(Number.isNaN) ? distance(before, after) : null;
+  if (km === null) return `${whose} is at ${point(after)}.`;
+  if (km < 0.005) return `${whose} stays at ${point(after)}.`;
+  return `${whose} moves ${print(km)} km, to ${point(after)}.`;
 }

@@ -69,22 +69,11 @@ export const table = ({ values, data }) => ({
   ],
 });
 
-export function say({ state, values, data }, before) {
+export function say({ values, data }, before) {
+  if (Number.isNaN(values.weights[0]))
+    return "Every weight is nan: the exponentials are no longer finite positive numbers, and the star is lost.";
   const shares = data.names.map((name, j) => `${name} ${share(values.weights[j])}`).join(", ");
-  const lost = Number.isNaN(values.weights[0]);
-  const now = lost
-    ? "Every weight is nan: the exponentials are no longer finite positive numbers."
-    : `${shares}; ${print(values.bits)} bits.`;
-  if (!before) return `Temperature ${print(state.temperature)}: ${now} The star is at ${point(values.answer)}.`;
-  const was = before.state;
-  const done = [];
-  if (state.temperature !== was.temperature)
-    done.push(`${state.temperature < was.temperature ? "Colder" : "Hotter"}, t = ${print(state.temperature)}`);
-  if (state.angle !== was.angle) done.push(`Hand at ${print(state.angle, 0)}°`);
-  if (state.shift !== was.shift) done.push(`${print(state.shift, 0)} added to all scores`);
-  if (state.form !== was.form)
-    done.push(state.form === "stable" ? "The largest score subtracted" : `As written, in ${state.form}`);
-  return `${done.join("; ") || "As before"}: ${moved(before.values.answer, values.answer)}. ${now}`;
+  return `${shares}: ${print(values.bits)} bits. ${moved(before?.values.answer, values.answer)}`;
 }
 
 export const drag = { dial: (place) => ({ angle: angleAt(place) }) };
