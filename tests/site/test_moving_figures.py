@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 every_figure = pytest.mark.parametrize("name", DATA)
 PAGE = """<!doctype html><html lang="en" data-theme="light"><meta charset="utf-8"><title>x</title>
 <meta name="viewport" content="width=device-width">
-<link rel="stylesheet" href="static/course.css">
+<link rel="stylesheet" href="course.css">
 <link rel="stylesheet" href="static/figures/figures.css">
 <script type="module" src="static/figures/start.js"></script>
 <main class="bd-article"><figure class="moving">{}</figure><p>after</p></main></html>"""
@@ -40,6 +40,8 @@ def place(tmp_path_factory):
     """Where one page for each figure is served."""
     folder = tmp_path_factory.mktemp("figures")
     (folder / "static").symlink_to(MODULES.parent)
+    styles = sorted((MODULES.parents[1] / "styles").glob("*.css"))
+    (folder / "course.css").write_text("\n".join(path.read_text() for path in styles))
     for name in DATA:
         (folder / f"{name}.html").write_text(PAGE.format(draw(name)))
     with server(folder) as pages:

@@ -122,7 +122,7 @@ function news(controls, before, now) {
   const moved = controls.filter(({ kind, name }) => kind !== "button" && now.state[name] !== before.state[name]);
   const words = moved.map((control) => {
     const value = now.state[control.name];
-    if (control.kind === "grid") return control.label;
+    if (control.kind === "grid") return "Painted anew";
     if (control.kind === "switch") return `${control.label}: ${value ? "yes" : "no"}`;
     if (control.kind === "choice") return `${control.label}: ${control.options.find(([is]) => is === value)[1]}`;
     return `${control.label} ${shown(value, control).replace("-", MINUS)}${control.unit ?? ""}`;

@@ -11,6 +11,8 @@ export const controls = ({ sharpness }) => [
   { name: "other", label: "Second hand", min: 0, max: 359, step: 1, value: 90, unit: "°", turns: true },
 ];
 
+const BOX = "-24 -14 348 312"; // two weights beside each key
+
 export function compute({ sharpness, angle, other }, data) {
   const weights = [angle, other].map((turned) => softmax(islandScores(turned, sharpness, data)));
   const answers = weights.map((row) => average(row, data.values));
@@ -23,7 +25,7 @@ export function panels({ state, values, data }, before) {
     const weights = values.weights[0];
     const ghosts = before && !before.state.second ? [before.values.answers[0]] : [];
     const hands = [{ angle: state.angle }, { hidden: true }];
-    return [dial(data, { hands, weights }), map(data, { answers: [{ at: first, weights }], ghosts })];
+    return [dial(data, { hands, weights, labelsAt: 1.54, box: BOX }), map(data, { answers: [{ at: first, weights }], ghosts })];
   }
   const hands = [{ angle: state.angle, label: "q₁" }, { angle: state.other, label: "q₂", length: 0.62 }];
   const labels = data.names.map((name, j) => [name, values.weights.map((row) => share(row[j])).join(" · ")]);
@@ -31,7 +33,7 @@ export function panels({ state, values, data }, before) {
   const ruler = `<path class="ruler" d="M${from}L${to}"/>`;
   const answers = [{ at: first }, { at: second, label: values.apart < 1.5 ? "" : undefined }];
   const says = `Map, two answers ${print(values.apart)} km apart.`;
-  return [dial(data, { hands, labels, labelsAt: 1.54, box: "-24 -14 348 312" }), map(data, { answers, over: ruler, says })];
+  return [dial(data, { hands, labels, labelsAt: 1.54, box: BOX }), map(data, { answers, over: ruler, says })];
 }
 
 export const table = ({ state, values, data }) => ({
