@@ -64,8 +64,14 @@ def parse_time(context, parameter, text: str | None) -> datetime | None:
 @click.option("--all", "everything", is_flag=True, help="All chapters, and one zip of them all.")
 @click.option("--reseed", is_flag=True, help="Draw new hidden inputs for this class.")
 @click.option("--due", callback=parse_time, help="The deadline, such as 2027-01-31 23:59.")
+@click.option("--exchange", is_flag=True, help="On a hub: put it where students fetch it.")
 def release(
-    chapter: str | None, course: Path, everything: bool, reseed: bool, due: datetime | None
+    chapter: str | None,
+    course: Path,
+    everything: bool,
+    reseed: bool,
+    due: datetime | None,
+    exchange: bool,
 ) -> None:
     """Make the student's notebook and bundle of one chapter, or of all.
 
@@ -87,6 +93,8 @@ def release(
         made += _release_one(known[stem], course, reseed)
         if due:
             _set_deadline(course, stem, due)
+        if exchange:
+            _put_into_exchange(course, stem)
     if everything:
         made.append(bundle_of_all(course, sorted(known)))
     for path in made:
@@ -143,6 +151,17 @@ def chapter_folders(course: Path) -> dict[str, Path]:
 def _set_deadline(course: Path, stem: str, due: datetime) -> None:
     with nbgrader_api(course).gradebook as gradebook:
         gradebook.update_or_create_assignment(stem, duedate=due.astimezone(UTC))
+
+
+def _put_into_exchange(course: Path, stem: str) -> None:
+    api = nbgrader_api(course)
+    api.config.ExchangeReleaseAssignment.force = True  # what was mended takes the old one's place
+    result = api.release_assignment(stem)
+    if not result["success"]:
+        raise click.ClickException(
+            f"nbgrader's exchange did not take it:\n{result.get('error') or result['log']}\n"
+            "Its folder is c.Exchange.root in local_config.py; all must be able to write to it."
+        )
 
 
 def make_release(assignment: Assignment, course: Path, reseed: bool = False) -> Path:

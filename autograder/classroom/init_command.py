@@ -28,7 +28,7 @@ c.CourseDirectory.course_id = "{course_id}"
 # c.PercentADay.at_most = 50
 
 # On a hub: the folder through which notebooks go to students and come back
-# c.Exchange.root = "/srv/nbgrader/exchange"
+{exchange}
 '''
 PRIVATE = """# Your own exercises
 
@@ -57,8 +57,13 @@ KEPT_PRIVATE = """# Marks, hidden inputs and what students handed in are nobody 
     "--course-id", help="How the course is called on a hub.  [default: the folder's name]"
 )
 @click.option("--database", metavar="URL", help="A gradebook that is not a file, for many markers.")
+@click.option("--exchange", metavar="FOLDER", help="On a hub: the folder that all can write to.")
 def init(
-    folder: Path, students: tuple[Path, ...], course_id: str | None, database: str | None
+    folder: Path,
+    students: tuple[Path, ...],
+    course_id: str | None,
+    database: str | None,
+    exchange: str | None,
 ) -> None:
     """Make a course folder, or bring its list of students up to date.
 
@@ -72,9 +77,9 @@ def init(
     except BadTable as error:
         raise click.UsageError(str(error)) from None
     is_new = not (folder / "local_config.py").is_file()
-    make_folder(folder, course_id or folder.resolve().name, database)
+    make_folder(folder, course_id or folder.resolve().name, database, exchange)
     click.echo(f"{'made' if is_new else 'there already:'} {folder}")
-    if not is_new and (course_id or database):
+    if not is_new and (course_id or database or exchange):
         click.echo(f"  its settings stay as they are: change them in {folder / 'local_config.py'}")
     for path, read in lists:
         added, missing = add_students(folder, read.students)
@@ -92,18 +97,23 @@ def init(
     raise SystemExit(LOOK if any(read.refused for _, read in lists) else 0)
 
 
-def make_folder(folder: Path, course_id: str, database: str | None = None) -> None:
-    if not folder.exists():
-        folder.mkdir(parents=True)
+def make_folder(
+    folder: Path, course_id: str, database: str | None = None, exchange: str | None = None
+) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    if not any(folder.iterdir()):
         folder.chmod(0o700)  # marks and hidden inputs; open it to a group if you teach together
     prepare_course(folder)
     settings = folder / "local_config.py"
     if not settings.is_file():
         url = database or "postgresql+psycopg://user@host/gradebook"
-        line = f'c.CourseDirectory.db_url = "{url}"'
-        settings.write_text(
-            SETTINGS.format(course_id=course_id, database=line if database else f"# {line}")
-        )
+        root = exchange or "/srv/attention/exchange"
+        lines = {
+            "course_id": course_id,
+            "database": f'{"" if database else "# "}c.CourseDirectory.db_url = "{url}"',
+            "exchange": f'{"" if exchange else "# "}c.Exchange.root = "{root}"',
+        }
+        settings.write_text(SETTINGS.format(**lines))
         settings.chmod(0o600)  # it may come to hold the password of a database
     for name, text in (("solutions/README.md", PRIVATE), (".gitignore", KEPT_PRIVATE)):
         path = folder / name

@@ -28,6 +28,11 @@ from autograder.grading.record import NotInGradebook, Recorder, recorder_of
 from autograder.grading.referee import Job
 from autograder.release import nbgrader_configuration, secret_seed
 
+SECRET = "submission_secret.txt"
+"""The exchange's: by it the feedback finds its way back to the student."""
+A_LINE = 1000
+"""Bytes."""
+
 
 class Pool(Protocol):
     """Anything that turns jobs into outcomes."""
@@ -178,9 +183,11 @@ class _Desk:
         folder = self.course / "autograded" / outcome.student / self.stem
         folder.mkdir(parents=True, exist_ok=True)
         _write(folder / f"{self.stem}.ipynb", outcome.notebook)
-        timestamp = self.course / "submitted" / outcome.student / self.stem / "timestamp.txt"
-        if handed_in and timestamp.is_file() and not timestamp.is_symlink():
-            shutil.copy(timestamp, folder / "timestamp.txt")
+        submitted = self.course / "submitted" / outcome.student / self.stem
+        names = ["timestamp.txt"] * bool(handed_in) + [SECRET]
+        for path in (submitted / name for name in names):
+            if path.is_file() and not path.is_symlink() and path.stat().st_size < A_LINE:
+                shutil.copy(path, folder / path.name)
 
     def _log(self, outcome: Outcome, problems: list[str]) -> None:
         folder = self.course / "grading" / self.stem

@@ -21,12 +21,17 @@ from autograder.sandbox import system  # noqa: E402  (found through the line abo
 NOBODY = 65534
 
 
-def main() -> None:
+def open_what_is_closed() -> None:
+    """From here on this process and its children see those folders as open ones."""
     system.unshare("mnt")
     system.private_mounts()
     needed = [Path(sys.base_prefix), Path(sys.prefix), CHECKOUT]
     for closed in {folder for path in needed if (folder := _closed_folder_above(path))}:
         _open(closed, [path for path in needed if closed in path.parents])
+
+
+def main() -> None:
+    open_what_is_closed()
     home = tempfile.mkdtemp(prefix="ordinary-")
     os.chown(home, NOBODY, NOBODY)
     os.setgroups([])

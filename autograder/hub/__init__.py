@@ -1,0 +1,1 @@
+"""A JupyterHub for the class: two settings files to start from."""

@@ -1,0 +1,193 @@
+"""A whole assignment as two people meet it: handed out, done, handed in, graded, given back.
+
+The student works in JupyterLab and the instructor marks in the formgrader, both in a real browser;
+everything else is typed as the pages say.
+"""
+
+import csv
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import zipfile
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.classroom.test_hub import free_ports, tools
+from tests.machine.test_jupyterlab import KERNEL_IS_IDLE, TOKEN, _output_of, _wait_until_up
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
+
+STEM = "03_softmax"
+SOFTMAX = """library = "numpy"
+def softmax(x, axis=-1):
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)"""
+NAIVE = """library = "numpy"
+def logsumexp(x, axis=-1):
+    return np.log(np.exp(x).sum(axis=axis))"""
+PROOF = "variance-in-the-jacobian"
+WORDS = r"Since $\sum_j p_j = 1$, the variance of $z$ under $p$ is what remains."
+CLASS = "Vorname;Nachname;E-Mail\nAda;Lovelace;ada@uni.example\nGrace;Hopper;grace@uni.example\n"
+
+
+def type_(*words: object, cwd: Path, codes: tuple[int, ...] = (0,)) -> str:
+    """One line in a terminal, and what it says."""
+    done = subprocess.run(
+        list(map(str, words)), cwd=cwd, capture_output=True, text=True, env=environment()
+    )
+    print(f"$ {' '.join(map(str, words))}\n{done.stdout}{done.stderr}")
+    assert done.returncode in codes and "Traceback" not in done.stderr
+    return done.stdout
+
+
+def environment(**more: str) -> dict[str, str]:
+    return os.environ | {"PATH": tools()} | more
+
+
+@contextmanager
+def jupyterlab(folder: Path, home: Path, *start: str):
+    """On loopback, with a home of its own; it ends with the step."""
+    (port,) = free_ports(1)
+    words = [sys.executable, *start, "--no-browser", "--ip=127.0.0.1", f"--port={port}"]
+    words += [f"--IdentityProvider.token={TOKEN}", "--ServerApp.shutdown_no_activity_timeout=600"]
+    words += ["--allow-root"] * (os.geteuid() == 0)
+    home.mkdir()
+    settings = environment(HOME=str(home), JUPYTER_CONFIG_DIR=str(home / "config"))
+    with (home / "log").open("w") as log:
+        server = subprocess.Popen(words, cwd=folder, env=settings, stdout=log, stderr=log)
+        try:
+            _wait_until_up(f"http://127.0.0.1:{port}/api/status?token={TOKEN}", home / "log")
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            server.terminate()
+            server.wait(60)
+
+
+def shot(page, name: str) -> None:
+    if folder := os.environ.get("SCREENSHOTS"):
+        page.screenshot(path=f"{folder}/{name}.png", full_page=True)
+
+
+def write(page, marked: str, source: str, code: bool = True) -> None:
+    """Put a text into the cell that holds these words now, and run it and the check below."""
+    kind = ".jp-CodeCell" if code else ".jp-MarkdownCell"
+    cell = page.locator(kind).filter(has_text=marked).first
+    cell.scroll_into_view_if_needed()
+    if not code:
+        cell.locator(".jp-RenderedMarkdown").dblclick()
+    cell.locator(".cm-content").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(source)
+    page.keyboard.press("Shift+Enter")
+    if code:
+        page.keyboard.press("Shift+Enter")
+        page.wait_for_timeout(300)
+        page.wait_for_selector(KERNEL_IS_IDLE, timeout=120_000)
+
+
+def student_works(browser, bundle: Path, place: Path) -> Path:
+    """Opens the bundle, does two exercises and a proof, validates, hands in."""
+    with zipfile.ZipFile(bundle) as archive:
+        archive.extractall(place)
+    folder = place / STEM
+    with jupyterlab(folder, place / "home", "course.py", "lab") as address:
+        page = browser.new_page(viewport={"width": 1280, "height": 1000})
+        page.set_default_timeout(120_000)
+        page.goto(f"{address}/lab/tree/{STEM}.ipynb?token={TOKEN}")
+        page.wait_for_selector(".jp-Notebook .jp-CodeCell")
+        page.wait_for_selector(KERNEL_IS_IDLE)
+        page.locator(".jp-CodeCell").first.locator(".cm-content").click()
+        page.keyboard.press("Shift+Enter")
+        write(page, "def softmax(", SOFTMAX)
+        assert "properties looked at here hold" in _output_of(page, 'check("softmax")')
+        write(page, "def logsumexp(", NAIVE)
+        said = _output_of(page, 'check("logsumexp")')
+        assert "does not hold" in said or "hint" in said, said
+        shot(page, "walk_1_student")
+        write(page, "Write your proof here", WORDS, code=False)
+        page.keyboard.press("Control+s")
+        page.get_by_role("button", name="Validate").click()
+        dialog = page.locator(".jp-Dialog")
+        dialog.wait_for(timeout=240_000)
+        shot(page, "walk_2_validate")
+        assert "failed" in dialog.inner_text().lower(), dialog.inner_text()
+        dialog.get_by_role("button", name="OK").click()
+        page.close()
+    said = type_(sys.executable, "course.py", "submit", cwd=folder)
+    assert "Hand in this file" in said
+    return folder / "hand_in" / f"{STEM}.ipynb"
+
+
+def instructor_marks(browser, course: Path, place: Path) -> None:
+    """Opens the formgrader, reads the rubric, types a mark and a word."""
+    with jupyterlab(course, place / "instructor", "-m", "jupyterlab") as address:
+        page = browser.new_page(viewport={"width": 1280, "height": 1000})
+        page.set_default_timeout(120_000)
+        page.goto(
+            f"{address}/formgrader/gradebook/{STEM}/{STEM}?token={TOKEN}",
+            wait_until="domcontentloaded",
+        )
+        page.get_by_role("link", name=re.compile("Submission #1")).first.click()
+        heading = page.get_by_role("heading", name="For whoever marks")
+        heading.wait_for()
+        rubric, mark = heading.bounding_box(), page.locator(f"#{PROOF}").bounding_box()
+        assert 0 < mark["y"] - rubric["y"] < 600, "the rubric is in sight of the mark"
+        heading.scroll_into_view_if_needed()
+        shot(page, "walk_3_formgrader")
+        page.fill(f"#{PROOF}", "1.5")
+        page.keyboard.press("Tab")
+        page.wait_for_timeout(1500)
+        page.close()
+
+
+def test_a_whole_assignment(tmp_path, browser):
+    started = time.monotonic()
+    (tmp_path / "class.csv").write_bytes(CLASS.encode("utf-8-sig"))
+    course = tmp_path / "attention"
+    type_("course", "init", course, "--students", "class.csv", cwd=tmp_path)
+    type_("course", "release", STEM, "--due", "2099-01-31 23:59", cwd=course)
+
+    handed_in = student_works(browser, course / "bundles" / f"{STEM}.zip", tmp_path)
+
+    submissions = tmp_path / "submissions.zip"
+    with zipfile.ZipFile(submissions, "w") as archive:
+        archive.write(
+            handed_in, f"Ada Lovelace_4711_assignsubmission_file_/Copy of {STEM} (3).ipynb"
+        )
+        archive.writestr("Grace Hopper_4712_assignsubmission_file_/essay.docx", b"PK word")
+    said = type_("course", "collect", STEM, submissions, cwd=course, codes=(1,))
+    assert "ada: was called Copy of" in said and "grace: handed in essay.docx" in said
+    said = type_("course", "grade", STEM, cwd=course, codes=(0, 1))
+    assert "1 graded" in said and "1 wait for a person" in said
+    said = type_("course", "export", STEM, cwd=course, codes=(1,))
+    assert "not final" in said and "ada" in said
+
+    instructor_marks(browser, course, tmp_path)
+
+    type_("course", "export", STEM, "--for", "canvas", cwd=course, codes=(0, 1))
+    with (course / "exports" / f"{STEM}_canvas.csv").open(newline="") as file:
+        lines = {line["Student"]: line for line in csv.DictReader(file)}
+    mark = float(lines["Lovelace, Ada"][STEM])
+    assert mark % 1 == 0.5 and lines["Hopper, Grace"][STEM] == ""
+    before = (course / "exports" / f"{STEM}_canvas.csv").read_bytes()
+    for words in (("collect", STEM, submissions), ("grade", STEM, "--again"), ("export", STEM)):
+        type_("course", *words, cwd=course, codes=(0, 1))
+    type_("course", "export", STEM, "--for", "canvas", cwd=course, codes=(0, 1))
+    assert (course / "exports" / f"{STEM}_canvas.csv").read_bytes() == before, "again is harmless"
+
+    type_("course", "feedback", STEM, cwd=course)
+    (feedback,) = (course / "feedback" / "ada" / STEM).glob("*.html")
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    page.goto(feedback.as_uri())
+    text = page.locator("body").inner_text()
+    shot(page, "walk_4_feedback")
+    page.close()
+    assert "logsumexp" in text
+    assert "For whoever marks" not in text and "A model proof" not in text
+    print(f"the whole walk: {time.monotonic() - started:.0f} s")
+    shutil.rmtree(course)
