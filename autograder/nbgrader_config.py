@@ -19,6 +19,9 @@ c.Autograde.sanitize_preprocessors = [
 c.Autograde.autograde_preprocessors = ["autograder.grading.nbgrader_steps.Referee"]
 c.OverwriteCells.add_missing_cells = True
 
+# `nbgrader generate_feedback` and the formgrader's button write the pages of `course feedback`.
+c.GenerateFeedback.exporter_class = "autograder.reports.exporter.FeedbackExporter"
+
 # For whoever goes back to stock execution: a tag that skips graded cells.
 c.Execute.skip_cells_with_tag = "no cell carries this tag"
 

@@ -73,6 +73,12 @@ def nbgrader_configuration(course: Path):
     return config
 
 
+def gradebook_address(course: Path) -> str:
+    """Where this course keeps its marks: in its folder, unless its settings say otherwise."""
+    url = nbgrader_configuration(course).CourseDirectory.get("db_url")
+    return url or f"sqlite:///{course.resolve() / 'gradebook.db'}"
+
+
 def task(exercise: Exercise) -> str:
     """The task in words, as notebook and bundle show it."""
     dots = "●" * exercise.level + "○" * (4 - exercise.level)

@@ -113,8 +113,8 @@ class Katex:
             encoding="utf-8",
         )
 
-    def render(self, tex: str, display: bool) -> str:
-        options = {"displayMode": display, "strict": "error"}
+    def render(self, tex: str, display: bool, **options: str) -> str:
+        options = {"displayMode": display, "strict": "error"} | options
         self.node.stdin.write(json.dumps({"tex": tex, "options": options}) + "\n")
         self.node.stdin.flush()
         answer = json.loads(self.node.stdout.readline())

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 from nbgrader.api import Gradebook, MissingEntry
 
-from autograder.release import nbgrader_configuration
+from autograder.release import gradebook_address, nbgrader_configuration
 
 
 class NoCourse(click.ClickException):
@@ -27,9 +27,8 @@ def open_gradebook(course: Path) -> Iterator[Gradebook]:
     """nbgrader's gradebook, wherever this course keeps it."""
     if not (course / "nbgrader_config.py").is_file():
         raise NoCourse(course)
-    config = nbgrader_configuration(course).CourseDirectory
-    url = config.get("db_url") or f"sqlite:///{course.resolve() / 'gradebook.db'}"
-    with Gradebook(url, config.course_id) as gradebook:
+    course_id = nbgrader_configuration(course).CourseDirectory.course_id
+    with Gradebook(gradebook_address(course), course_id) as gradebook:
         yield gradebook
 
 

@@ -162,11 +162,15 @@ def add_students(course: Path, new: list[Student]) -> tuple[list[Student], list[
         id: _filled_in(student, before[id]) if id in before else student
         for id, student in now.items()
     }
-    everybody = sorted(merged.values(), key=lambda s: (plain(s.last_name), plain(s.first_name)))
-    names = [field.name for field in fields(Student)]
-    write_sheet(course / LIST, [names, *map(list, map(astuple, everybody))], bom=True)
+    write_students(course, merged.values())
     added = [student for id, student in now.items() if id not in before]
     return added, [student for id, student in before.items() if id not in now]
+
+
+def write_students(course: Path, students: Iterable[Student]) -> None:
+    everybody = sorted(students, key=lambda s: (plain(s.last_name), plain(s.first_name)))
+    names = [field.name for field in fields(Student)]
+    write_sheet(course / LIST, [names, *map(list, map(astuple, everybody))], bom=True)
 
 
 def _filled_in(student: Student, before: Student) -> Student:

@@ -13,12 +13,14 @@ from sqlite3 import (
     SQLITE_PROTOCOL,
     SQLITE_READONLY,
 )
+from typing import TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, OperationalError
 
 from autograder.grading.journal import CannotRecord
 
+T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 PATIENCE = 30.0
@@ -49,7 +51,7 @@ class Database:
     def close(self) -> None:
         self.engine.dispose()
 
-    def transact(self, work: Callable[[sa.Connection], None]) -> None:
+    def transact(self, work: Callable[[sa.Connection], T]) -> T:
         """Do the work in one transaction: all of it, or nothing and `CannotRecord`."""
         give_up, pause = time.monotonic() + PATIENCE, FIRST_PAUSE
         while True:

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
+from os.path import relpath
 from pathlib import Path
 
 import click
@@ -18,6 +19,8 @@ from autograder.grading.journal import CannotRecord, CourseIsBusy
 from autograder.grading.outcome import Outcome
 from autograder.grading.run import Listener, grade_class
 from autograder.release import make_release
+from autograder.reports.class_report import write_report
+from autograder.reports.feedback import write_feedback
 from autograder.sandbox.host import NoSandbox
 
 DEMO = ROOT / "_build" / "demo"
@@ -76,6 +79,7 @@ def demo(chapter: str, students: int, attacks: bool) -> None:
     table = _by_attack(results) if attacks else _by_kind(results)
     Console(width=max(console.width, WIDTH)).print(table)
     _summary(console, chapter, results, seconds)
+    _pages(console, chapter)
     raise SystemExit(0 if all(result.as_due for result in results) else NOT_AS_DUE)
 
 
@@ -142,8 +146,16 @@ def _summary(console: Console, chapter: str, results: list[Result], seconds: flo
     wrong = sum(not result.as_due for result in results)
     verdict = "every mark is what is due" if not wrong else f"{wrong} are not what is due"
     say(f"{chapter}: {len(results)} graded in {seconds:.0f} s; {verdict}")
-    here = DEMO.relative_to(Path.cwd()) if DEMO.is_relative_to(Path.cwd()) else DEMO
+    here = Path(relpath(DEMO))
     say(f"marks      {here / 'gradebook.db'}")
     say(f"notebooks  {here / 'autograded'}")
     say(f"logs       {here / 'grading' / chapter}")
-    say(f"feedback   cd {here} && nbgrader generate_feedback {chapter}")
+
+
+def _pages(console: Console, chapter: str) -> None:
+    """What students and instructor would get to read."""
+    with console.status("writing the pages") if console.is_terminal else nullcontext():
+        written, report = write_feedback(DEMO, chapter), write_report(DEMO, chapter)
+    here = Path(relpath(DEMO))
+    console.print(f"feedback   {here / 'feedback'}: {len(written)} pages", highlight=False)
+    console.print(f"class      {relpath(report)}", highlight=False)

@@ -105,14 +105,28 @@ class Journal:
         )
 
     def unrecorded(self, assignment: str) -> Iterator[Outcome]:
+        return self._all(assignment, "judged")
+
+    def recorded(self, assignment: str) -> Iterator[Outcome]:
+        return self._all(assignment, "recorded")
+
+    def forget(self, student: str) -> None:
+        """Nothing of this person stays in the file, not even where it is marked as free."""
+        with self._clear_words():
+            self._db.execute("DELETE FROM outcome WHERE student = ?", (student,))
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._db.execute("VACUUM")
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _all(self, assignment: str, state: str) -> Iterator[Outcome]:
         """One after the other, so that a class of two thousand does not fill the memory."""
-        waiting = "assignment = ? AND state = 'judged'"
+        such = f"assignment = ? AND state = '{state}'"
         with self._clear_words():
             students = self._db.execute(
-                f"SELECT student FROM outcome WHERE {waiting} ORDER BY student", (assignment,)
+                f"SELECT student FROM outcome WHERE {such} ORDER BY student", (assignment,)
             ).fetchall()
         for (student,) in students:
-            if outcome := self._first(f"student = ? AND {waiting}", student, assignment):
+            if outcome := self._first(f"student = ? AND {such}", student, assignment):
                 yield outcome
 
     def _first(self, condition: str, *values: str) -> Outcome | None:

@@ -5,6 +5,7 @@ formgrader runs where whoever marks is logged in. nbgrader_config.py puts this i
 """
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import bleach
@@ -32,16 +33,60 @@ ALLOWED = {
 WORDS = ("title", "alt")
 
 
+SetFormula = Callable[[str, bool], str]
+"""From TeX, and whether it stands on a line of its own, to HTML that is ours."""
+
+
 @pass_context
 def markdown_to_html(context: Any, source: str) -> str:
     """nbconvert's own, with formulas and attached pictures, without anything that acts."""
-    cell = context.get("cell", {})
-    renderer = IPythonRenderer(
-        escape=False, attachments=cell.get("attachments", {}), exclude_anchor_links=True
-    )
+    return safe_html(source, context.get("cell", {}).get("attachments", {}))
+
+
+def safe_html(source: str, attachments: dict | None = None, formula: SetFormula | None = None):
+    """Markdown without anything that acts; formulas stay TeX unless somebody sets them."""
+    renderer = _Renderer(attachments or {}, formula)
     more = f"\n\n... and {len(source) - LETTERS} letters more" if len(source) > LETTERS else ""
-    html = MarkdownWithMath(renderer=renderer).render(source[:LETTERS] + more)
-    return bleach.clean(html, TAGS, _may_stay, protocols=("http", "https", "mailto", "data"))
+    text = source[:LETTERS].translate(_Renderer.NO_MARKS) + more
+    html = MarkdownWithMath(renderer=renderer).render(text)
+    clean = bleach.clean(html, TAGS, _may_stay, protocols=("http", "https", "mailto", "data"))
+    return renderer.put_formulas(clean)
+
+
+class _Renderer(IPythonRenderer):
+    """Keeps formulas aside while the text around them is cleaned."""
+
+    MARKS = "\ue000\ue001"
+    NO_MARKS = str.maketrans("", "", MARKS)
+
+    def __init__(self, attachments: dict, formula: SetFormula | None):
+        super().__init__(escape=False, attachments=attachments, exclude_anchor_links=True)
+        self._formula, self._kept = formula, []
+
+    def put_formulas(self, html: str) -> str:
+        opening, closing = self.MARKS
+        return re.sub(f"{opening}(\\d+){closing}", lambda m: self._kept[int(m[1])], html)
+
+    def inline_math(self, body: str) -> str:
+        return self._keep(body, False) if self._formula else super().inline_math(body)
+
+    def block_math(self, body: str) -> str:
+        return self._keep(body, True) if self._formula else super().block_math(body)
+
+    def latex_environment(self, name: str, body: str) -> str:
+        whole = f"\\begin{{{name}}}{body}\\end{{{name}}}"
+        return self._keep(whole, True) if self._formula else super().latex_environment(name, body)
+
+    def image(self, text: str, url: str, title: str | None = None) -> str:
+        """One that was named but never attached is no fault of the whole page."""
+        if url.startswith("attachment:") and url.partition(":")[2] not in self.attachments:
+            return self.escape_html(f"[{url}: no such picture was handed in]")
+        return super().image(text, url, title)
+
+    def _keep(self, tex: str, display: bool) -> str:
+        self._kept.append(self._formula(tex, display))
+        opening, closing = self.MARKS
+        return f"{opening}{len(self._kept) - 1}{closing}"
 
 
 def _may_stay(tag: str, name: str, value: str) -> bool:

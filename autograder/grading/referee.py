@@ -185,10 +185,10 @@ class Grader:
             mark = Mark(meta.grade_id, points, meta.points, answer=answer, findings=findings)
             return mark, _shown(report(name, exercise, [_without_data(v) for v in verdicts], run))
         except NoAnswer as nothing:
-            words = f"{name}: {nothing}"
-            return Mark(
-                meta.grade_id, 0.0, meta.points, "not attempted", answer, comment=words
-            ), words
+            tried = slug in rebuilt.attempted
+            state = "graded" if tried else "not attempted"
+            words = f"{name}: {nothing if tried else 'not written yet'}"
+            return Mark(meta.grade_id, 0.0, meta.points, state, answer, comment=words), words
         except Gone as gone:
             words = f"{name}: {gone}"
             return Mark(meta.grade_id, 0.0, meta.points, answer=answer, comment=words), words

@@ -178,4 +178,4 @@ def test_a_hostile_page_does_nothing_that_an_honest_one_does_not(course, page):
 def test_figures_formulas_and_photos_are_in_the_page(course, page):
     found = page(course, "honest")
     assert found.count("data:image/png;base64,") == 2
-    assert r"$e^{x_j} &lt; \sum_i e^{x_i}$" in found
+    assert r"e^{x_j} &lt; \sum_i e^{x_i}" in found

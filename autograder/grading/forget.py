@@ -1,0 +1,124 @@
+"""`course forget STUDENT`: everything that the course folder keeps of one person, gone for good."""
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import click
+import sqlalchemy as sa
+from nbgrader.api import Gradebook, MissingEntry
+
+from autograder.classroom.extensions import Extensions, read_extensions, write_extensions
+from autograder.classroom.students import known_students, write_students
+from autograder.grading.journal import CannotRecord, CourseIsBusy, Journal, course_lock
+from autograder.release import course_option, gradebook_address
+
+UNKNOWN = 2
+FOLDERS = ("submitted", "autograded", "feedback")
+ELSEWHERE = """\
+Not in this folder, so not removed: what the platform and the hub keep (nbgrader's exchange,
+home folders), and your backups."""
+
+
+@click.command()
+@click.argument("student")
+@course_option
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def forget(student: str, course: Path, yes: bool) -> None:
+    """Remove all that the course folder keeps of one student: work, marks, comments, logs.
+
+    There is no way back. STUDENT is the name in the gradebook, which is that of the folder under
+    submitted/.
+    Exit code 0: gone; 1: you said no; 2: nobody of this name is known.
+
+    Example: course forget ada
+    """
+    course = course.resolve()
+    try:
+        with course_lock(course):
+            marks = _submissions_of(course, student)
+            paths = list(_files_of(course, student))
+            if marks is None and not paths:
+                click.echo(
+                    f"Error: {course} keeps nothing of a student called {student!r}.", err=True
+                )
+                raise SystemExit(UNKNOWN)
+            for path in paths:
+                click.echo(f"  {path.relative_to(course)}")
+            click.echo(f"  marks and comments of {marks or 0} submissions in the gradebook")
+            if not yes and not click.confirm(f"Remove all of this of {student} for good?"):
+                raise SystemExit(1)
+            _forget(course, student, paths, marks is not None)
+    except (CannotRecord, CourseIsBusy) as reason:
+        click.echo(f"Error: {reason}", err=True)
+        raise SystemExit(UNKNOWN) from None
+    click.echo(f"{student} is forgotten here.")
+    for path in _mentions(course, student):
+        click.echo(f"  look at this yourself, its name holds {student!r}: {path}")
+    click.echo(ELSEWHERE)
+
+
+def _submissions_of(course: Path, student: str) -> int | None:
+    with Gradebook(gradebook_address(course)) as gradebook:
+        try:
+            return len(gradebook.find_student(student).submissions)
+        except MissingEntry:
+            return None
+
+
+def _files_of(course: Path, student: str) -> Iterator[Path]:
+    """What is kept under this very name; a name with a slash or a dot leads nowhere else."""
+    if student != Path(student).name or student in ("", ".", ".."):
+        return
+    for folder in FOLDERS:
+        if (course / folder / student).is_symlink() or (course / folder / student).exists():
+            yield course / folder / student
+    for earlier in sorted((course / "collected").glob("*/earlier/")):
+        if (earlier / student).exists():
+            yield earlier / student
+    for logs in sorted((course / "grading").glob("*/")):
+        if (logs / f"{student}.json").is_file():
+            yield logs / f"{student}.json"
+    yield from sorted((course / "reports").glob("*-with-names.html"))  # made anew in a second
+
+
+def _forget(course: Path, student: str, paths: list[Path], in_gradebook: bool) -> None:
+    with Journal(course / "grading" / "journal.db") as journal:
+        journal.forget(student)
+    if in_gradebook:
+        with Gradebook(gradebook_address(course)) as gradebook:
+            gradebook.remove_student(student)
+        _wipe(sa.make_url(gradebook_address(course)))
+    _off_the_lists(course, student)
+    for path in paths:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def _off_the_lists(course: Path, student: str) -> None:
+    if any(known.id == student for known in known_students(course)):
+        write_students(course, [s for s in known_students(course) if s.id != student])
+    granted = read_extensions(course).entries()
+    if any(extension.student == student for extension in granted):
+        others = [extension for extension in granted if extension.student != student]
+        write_extensions(course, Extensions(others))
+
+
+def _wipe(url: sa.URL) -> None:
+    """A database in a file keeps what was deleted until the file is written anew."""
+    if url.get_backend_name() == "sqlite":
+        with closing(sqlite3.connect(url.database)) as db:
+            db.execute("VACUUM")
+
+
+def _mentions(course: Path, student: str) -> list[Path]:
+    found = (path.relative_to(course) for path in course.rglob(f"*{_escape(student)}*"))
+    return sorted(path for path in found if path.parts[0] not in ("release", "source"))[:20]
+
+
+def _escape(name: str) -> str:
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name).replace("/", "")

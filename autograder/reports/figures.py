@@ -1,0 +1,127 @@
+"""The picture at the head of the class report: how the class did, and where it stumbled."""
+
+import io
+import textwrap
+
+import matplotlib as mpl
+import numpy as np
+from markupsafe import Markup
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from course_lib.plots import COLOURS, INK, MUTED, new_figure
+
+BARS = 8
+"""So many of the hardest properties and of the misconceptions are drawn; tables have all."""
+NOTHING = "#d5d9dd"
+WORDS = 58
+WIDTH = 9.6
+
+
+def class_pictures(summary) -> list[Markup]:
+    """Totals, exercises, and what went wrong most often, as SVG whose words are text."""
+    hardest, slips = summary.hardest[:BARS], summary.misconceptions[:BARS]
+    totals, axes = new_figure(WIDTH, 2.7)
+    _totals(axes, summary)
+    exercises, axes = new_figure(WIDTH, 0.36 * len(summary.exercises) + 1.2)
+    _exercises(axes, summary.exercises)
+    stumbled, (left, right) = new_figure(
+        WIDTH, 0.55 * max(1, len(hardest), len(slips)) + 0.5, ncols=2
+    )
+    fails = [
+        (f"{p.number}: {p.property}", p.failed / p.of, f"{p.failed} of {p.of}") for p in hardest
+    ]
+    _bars(left, "Properties that fail", fails, COLOURS[0])
+    made = [(f"{m.number}: {m.mistake}", m.students, f"{m.students}") for m in slips]
+    _bars(right, "Mistakes that were recognised", made, COLOURS[1])
+    return [
+        _svg(totals, "How many students have how many points; the tables hold the numbers."),
+        _svg(exercises, "How much of each exercise was earned; the first table holds the numbers."),
+        _svg(stumbled, "The hardest properties and the commonest mistakes; tables hold them all."),
+    ]
+
+
+def _svg(fig: Figure, alt: str) -> Markup:
+    out = io.StringIO()
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": alt}):
+        fig.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+    svg = out.getvalue()
+    return Markup(
+        svg[svg.index("<svg") :].replace("<svg ", f'<svg role="img" aria-label="{alt}" ', 1)
+    )
+
+
+def _totals(axes: Axes, summary) -> None:
+    bins = np.linspace(0, summary.most, min(11, int(summary.most) + 1) or 2)
+    counts, edges = np.histogram(summary.totals, bins)
+    axes.bar(edges[:-1], counts, np.diff(edges), align="edge", color=COLOURS[0], edgecolor="white")
+    for left, width, count in zip(edges, np.diff(edges), counts, strict=False):
+        if count:
+            axes.text(left + width / 2, count, f"{count}", ha="center", va="bottom", color=INK)
+    axes.axvline(summary.median, color=MUTED, linestyle="--", linewidth=1, zorder=0)
+    axes.annotate(
+        f"median {summary.median:g}",
+        (summary.median, 1),
+        xycoords=("data", "axes fraction"),
+        xytext=(4, 2),
+        textcoords="offset points",
+        color=INK,
+    )
+    axes.set(xlabel="points", ylabel="students", xlim=(0, summary.most))
+    axes.set_title(f"{len(summary.totals)} submissions", loc="left", pad=14)
+    axes.yaxis.get_major_locator().set_params(integer=True)
+
+
+def _exercises(axes: Axes, exercises: list) -> None:
+    """Stacked shares; each part has its own hatch, since colour alone says nothing."""
+    names = [
+        f"{e.number}  {textwrap.shorten(e.title, WORDS, placeholder=' ...')}" for e in exercises
+    ]
+    parts = (
+        ("all points", [e.full for e in exercises], COLOURS[2], ""),
+        ("some", [e.part for e in exercises], COLOURS[0], "//"),
+        ("tried, none", [e.none for e in exercises], COLOURS[1], ".."),
+        ("waits for a person", [e.waits for e in exercises], COLOURS[3], "xx"),
+        ("not attempted", [e.unattempted for e in exercises], NOTHING, ""),
+    )
+    places, left = np.arange(len(exercises)), np.zeros(len(exercises))
+    for label, counts, colour, hatch in parts:
+        bars = axes.barh(
+            places, counts, left=left, color=colour, hatch=hatch, edgecolor="white", label=label
+        )
+        ink = INK if colour == NOTHING else "white"
+        paper = {"facecolor": colour, "edgecolor": "none", "pad": 1} if hatch else None
+        for bar, count in zip(bars, counts, strict=True):
+            if count:
+                x, y = bar.get_x() + bar.get_width() / 2, bar.get_y() + bar.get_height() / 2
+                axes.text(x, y, count, ha="center", va="center", color=ink, size=9, bbox=paper)
+        left += counts
+    axes.set_yticks(places, names)
+    axes.invert_yaxis()
+    axes.set(xlabel="students", xlim=(0, max(left)))
+    axes.figure.suptitle("Exercises", x=0.01, ha="left", fontsize=12)
+    axes.figure.legend(loc="outside upper right", ncols=len(parts), frameon=False, fontsize=9)
+
+
+def _bars(axes: Axes, title: str, bars: list[tuple[str, float, str]], colour: str) -> None:
+    """Words above each bar, its number behind it."""
+    axes.set_title(title, loc="left")
+    axes.spines[["bottom", "left"]].set_visible(False)
+    axes.set(xticks=[], yticks=[])
+    if not bars:
+        axes.text(0, 0.5, "none", color=MUTED, transform=axes.transAxes)
+        return
+    for place, (words, length, number) in enumerate(bars):
+        axes.barh(place + 0.36, length, height=0.26, color=colour)
+        axes.text(0, place, textwrap.shorten(words, WORDS, placeholder=" ..."), va="center", size=9)
+        axes.annotate(
+            number,
+            (length, place + 0.36),
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            size=9,
+            color=MUTED,
+        )
+    longest = max(length for _, length, _ in bars)
+    axes.set(xlim=(0, longest * 1.3), ylim=(max(len(bars), 3) - 0.3, -0.45))

@@ -1,0 +1,228 @@
+"""What is known of one submission: the grader's outcome, and what people wrote into the gradebook.
+
+The journal has the findings, nbgrader's gradebook what counts in the end; here they meet, exercise
+by exercise, under the titles of the notebook that was handed out.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import nbformat
+import sqlalchemy as sa
+
+from autograder.grading.database import Database
+from autograder.grading.outcome import Finding, Mark, Outcome
+from autograder.grading.record import (
+    ASSIGNMENT,
+    CELL,
+    CHECK,
+    COMMENT,
+    GRADE,
+    NO_RESPONSE,
+    STUDENT,
+    SUBMISSION,
+    SUBMITTED,
+)
+from autograder.release import gradebook_address
+
+HEADING = re.compile(r"## ([\d.]+) (.*?)(?: ★)?")
+TASK = "-task"
+
+
+@dataclass
+class Row:
+    """What the gradebook has under one cell of one student."""
+
+    auto: float | None = None
+    by_hand: float | None = None
+    extra: float = 0.0
+    waits: bool = False
+    comment: str = ""
+    """A person's own words."""
+
+
+@dataclass
+class Sheet:
+    """One student in the gradebook."""
+
+    student: str
+    name: str = ""
+    penalty: float = 0.0
+    cells: dict[str, Row] = field(default_factory=dict)
+
+
+@dataclass
+class Result:
+    """One exercise of one student."""
+
+    slug: str
+    number: str
+    title: str
+    mark: Mark | None
+    """None where nothing is graded: a proof that the student marks, or nobody."""
+    row: Row
+    comment: str = ""
+    section: str = ""
+    answer: str = ""
+    attachments: dict = field(default_factory=dict)
+    outputs: list[nbformat.NotebookNode] = field(default_factory=list)
+
+    @property
+    def in_words(self) -> bool:
+        """A proof that a person marks."""
+        return self.mark is not None and not self.mark.cell.endswith(CHECK)
+
+    @property
+    def points(self) -> float | None:
+        """What counts, a person's mark before the grader's; None where nobody has marked yet."""
+        counts = self.row.by_hand if self.row.by_hand is not None else self.mark.points
+        return None if counts is None else counts + self.row.extra
+
+    @property
+    def share(self) -> float:
+        return min(1.0, (self.points or 0.0) / self.mark.most) if self.mark.most else 0.0
+
+    @property
+    def failed(self) -> list[Finding]:
+        """What does not hold, the core property first."""
+        return sorted((f for f in self.mark.findings if not f.passed), key=lambda f: not f.core)
+
+    @property
+    def held(self) -> list[Finding]:
+        return [finding for finding in self.mark.findings if finding.passed]
+
+    @property
+    def core_missing(self) -> bool:
+        return any(finding.core for finding in self.failed)
+
+    @property
+    def figures(self) -> list[str]:
+        """The PNGs that the student's cells showed."""
+        bundles = (output.get("data", {}) for output in self.outputs)
+        return [data["image/png"] for data in bundles if "image/png" in data]
+
+    @property
+    def printed(self) -> str:
+        texts = []
+        for output in self.outputs:
+            if output.output_type == "stream":
+                texts.append(output.text)
+            elif output.output_type == "error":
+                texts.append("\n".join(output.traceback) or f"{output.ename}: {output.evalue}")
+            elif "image/png" not in output.data and "text/plain" in output.data:
+                texts.append(output.data["text/plain"] + "\n")
+        return "".join(texts).strip()
+
+
+@dataclass
+class Submission:
+    """One student's submission, exercise by exercise."""
+
+    outcome: Outcome
+    sheet: Sheet
+    sections: dict[str, str]
+    """Slug: the section of the chapter where the exercise is explained."""
+
+    @cached_property
+    def notebook(self) -> nbformat.NotebookNode:
+        return nbformat.reads(self.outcome.notebook, as_version=4)
+
+    @property
+    def title(self) -> str:
+        """That of the chapter, as its notebook says it."""
+        return self.notebook.cells[0].source.partition("\n")[0].removeprefix("# ")
+
+    @cached_property
+    def results(self) -> list[Result]:
+        return list(self._results())
+
+    def _results(self) -> Iterator[Result]:
+        marks = {mark.cell: mark for mark in self.outcome.marks}
+        result = None
+        for cell in self.notebook.cells:
+            if cell.id.endswith(TASK) and (head := HEADING.fullmatch(_first_line(cell))):
+                if result:
+                    yield result
+                slug = cell.id.removesuffix(TASK)
+                mark = marks.get(slug + CHECK) or marks.get(slug)
+                row = self.sheet.cells.get(mark.cell, Row()) if mark else Row()
+                comment = self.sheet.cells.get(slug, Row()).comment
+                section = self.sections.get(slug, "")
+                result = Result(slug, head[1], head[2], mark, row, comment, section)
+            elif result and cell.id == result.slug:
+                result.answer, result.attachments = cell.source, cell.get("attachments", {})
+            if result and cell.cell_type == "code" and not cell.id.endswith(CHECK):
+                result.outputs += cell.outputs
+        if result:
+            yield result
+
+    @property
+    def points(self) -> float:
+        marked = (result.points or 0.0 for result in self.results if result.mark)
+        return max(0.0, sum(marked) - self.sheet.penalty)
+
+    @property
+    def most(self) -> float:
+        return sum(mark.most for mark in self.outcome.marks)
+
+    @property
+    def waits(self) -> list[Result]:
+        """Those that a person has still to look at."""
+        return [r for r in self.results if r.mark and (r.row.waits or r.points is None)]
+
+
+def read_sheets(course: Path, stem: str) -> dict[str, Sheet]:
+    """Every student of the course; those who handed nothing in have no cells."""
+    database = Database(gradebook_address(course))
+    try:
+        return database.transact(lambda db: _sheets(db, stem))
+    finally:
+        database.close()
+
+
+def _sheets(db: sa.Connection, stem: str) -> dict[str, Sheet]:
+    sheets = {}
+    for row in db.execute(sa.select(STUDENT.c.id, STUDENT.c.first_name, STUDENT.c.last_name)):
+        name = " ".join(filter(None, (row.first_name, row.last_name)))
+        sheets[row.id] = Sheet(row.id, name)
+    handed_in = (
+        sa.select(SUBMISSION.c.student_id, SUBMITTED.c.id, SUBMITTED.c.late_submission_penalty)
+        .join_from(SUBMISSION, ASSIGNMENT, SUBMISSION.c.assignment_id == ASSIGNMENT.c.id)
+        .join(SUBMITTED, SUBMITTED.c.assignment_id == SUBMISSION.c.id)
+        .where(ASSIGNMENT.c.name == stem)
+    )
+    of_notebook = {}
+    for row in db.execute(handed_in):
+        of_notebook[row.id] = sheets[row.student_id]
+        sheets[row.student_id].penalty = row.late_submission_penalty or 0.0
+    for table in (GRADE, COMMENT):
+        for row in db.execute(
+            sa.select(table, CELL.c.name)
+            .join_from(table, CELL, table.c.cell_id == CELL.c.id)
+            .join(SUBMITTED, table.c.notebook_id == SUBMITTED.c.id)
+            .join(SUBMISSION, SUBMITTED.c.assignment_id == SUBMISSION.c.id)
+            .join(ASSIGNMENT, SUBMISSION.c.assignment_id == ASSIGNMENT.c.id)
+            .where(ASSIGNMENT.c.name == stem)
+        ):
+            known = of_notebook[row.notebook_id].cells.setdefault(row.name, Row())
+            if table is GRADE:
+                known.auto, known.by_hand = row.auto_score, row.manual_score
+                known.extra, known.waits = row.extra_credit or 0.0, bool(row.needs_manual_grade)
+            elif row.manual_comment and row.manual_comment != NO_RESPONSE:
+                known.comment = row.manual_comment
+    return sheets
+
+
+def read_sections(course: Path, stem: str) -> dict[str, str]:
+    """Where in the chapter each exercise is explained, as its release says."""
+    records = sorted((course / "grader" / stem / "checks").glob("*/record.json"))
+    named = ((path.parent.name, json.loads(path.read_text())) for path in records)
+    return {name.replace("_", "-"): record["section"] for name, record in named}
+
+
+def _first_line(cell: nbformat.NotebookNode) -> str:
+    return cell.source.partition("\n")[0]

@@ -1,0 +1,241 @@
+"""The page that a student gets back: complete, harmless, readable, and nothing hidden in it."""
+
+import json
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from docutils.nodes import make_id
+from nbgrader.utils import notebook_hash
+
+from autograder.cli import main
+from autograder.exercises import ROOT, CodeExercise, load_course
+from autograder.reports.text import Typesetter, points, sentence
+from tests.reports.conftest import COMMENT, PROOF, STEM
+
+pytestmark = pytest.mark.whole
+
+
+@pytest.fixture(scope="module")
+def written(graded, tmp_path_factory) -> Path:
+    course = shutil.copytree(graded, tmp_path_factory.mktemp("written") / "course")
+    done = run("feedback", STEM, "--course", str(course))
+    assert done.exit_code == 0, done.output
+    assert "7 pages" in done.output
+    return course
+
+
+def run(*words: str):
+    return CliRunner().invoke(main, list(words), catch_exceptions=False)
+
+
+def program(course: Path, *words: str) -> None:
+    tools = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        words,
+        cwd=course,
+        env=os.environ | {"PATH": tools},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def page(course: Path, student: str) -> str:
+    return (course / "feedback" / student / STEM / f"{STEM}.html").read_text()
+
+
+def section(html: str, slug: str) -> str:
+    return html.partition(f'<section id="{slug}">')[2].partition("</section>")[0]
+
+
+def log(course: Path, student: str) -> dict:
+    return json.loads((course / "grading" / STEM / f"{student}.json").read_text())
+
+
+def test_the_total_is_what_the_gradebook_counts(written):
+    machine = sum(mark["points"] or 0 for mark in log(written, "ada")["marks"])
+    assert f"<strong>{points(machine + 3)}</strong> of 41 points" in page(written, "ada")
+    assert "<strong>37</strong> of 41" in page(written, "cy")
+    assert "A person has still to look at 3.7" in page(written, "cy")
+    assert "A person has" not in page(written, "ada")
+
+
+def test_every_property_has_its_verdict_and_a_failed_one_its_mistake_and_question(written):
+    findings = {
+        mark["cell"].removesuffix("-check"): mark["findings"]
+        for mark in log(written, "bo")["marks"]
+    }
+    assert sum(not f["passed"] for found in findings.values() for f in found) > 5
+    for slug, found in findings.items():
+        part = section(page(written, "bo"), slug)
+        assert part.count("Holds: ") == sum(f["passed"] for f in found)
+        assert part.count("Does not hold: ") == sum(not f["passed"] for f in found)
+        for finding in (f for f in found if not f["passed"]):
+            block = part.partition(finding["property"].partition("'")[0])[2].partition("</li>")[0]
+            assert finding["mistake"].partition("'")[0] in block
+            assert sentence(finding["hint"]).partition("'")[0] in block
+
+
+def test_nothing_of_a_hidden_test_but_property_mistake_and_question(graded, course):
+    """Evidence that slipped into the journal would still stop here."""
+    with closing(sqlite3.connect(course / "grading" / "journal.db")) as db, db:
+        ((text,),) = db.execute("SELECT outcome FROM outcome WHERE student = 'bo'").fetchall()
+        outcome = json.loads(text)
+        hidden = [
+            finding
+            for mark in outcome["marks"]
+            for finding in mark["findings"]
+            if finding["hidden"] and not finding["passed"]
+        ]
+        assert len(hidden) > 2
+        for finding in hidden:
+            finding["evidence"] = "got 0.123454321"
+        db.execute("UPDATE outcome SET outcome = ? WHERE student = 'bo'", [json.dumps(outcome)])
+    assert run("feedback", STEM, "--course", str(course), "--student", "b*").exit_code == 0
+    assert "0.123454321" not in page(course, "bo")
+    assert page(course, "bo").count("Its numbers stay with the grader.") == len(hidden)
+    assert not (course / "feedback" / "ada").exists()
+
+
+def test_a_proof_comes_back_with_mark_comment_and_set_formulas(written):
+    part = section(page(written, "ada"), PROOF)
+    assert "3 of 4 points; marked by a person" in part
+    assert part.count("<math") == 2
+    assert COMMENT not in part  # as a formula, not as TeX between dollars
+    assert "<strong>never</strong>" in part
+    assert "no such picture was handed in" in part
+
+
+def test_the_students_own_figure_and_words_are_kept(written):
+    part = section(page(written, "ada"), "softmax")
+    assert part.count("data:image/png;base64,") == 1
+    assert "my own words" in part
+    assert "data:image" not in page(written, "bo")
+
+
+def test_each_submission_that_is_no_answer_is_told_as_what_it_is(written):
+    assert "not attempted" in section(page(written, "di"), "softmax")
+    broken = section(page(written, "ed"), "softmax")
+    assert "could not be run" in broken and "SyntaxError" in broken
+    assert "not attempted" not in broken
+    assert "my homework (2).ipynb" in page(written, "flo")
+    assert "a person will look at it" in page(written, "gus")
+
+
+def test_links_lead_to_places_that_the_book_has():
+    """The section that an exercise names is a heading of its chapter; the others have boxes."""
+    for assignment in load_course():
+        text = (ROOT / "chapters" / f"{assignment.stem}.md").read_text()
+        headings = {make_id(title) for title in re.findall(r"^#+ (.+?)\s*$", text, re.MULTILINE)}
+        for exercise in assignment.exercises:
+            named = isinstance(exercise, CodeExercise) and exercise.section
+            assert not named or make_id(named) in headings, f"{assignment.stem}: {named}"
+
+
+def test_links_begin_with_the_address_of_the_book(written, course):
+    address = "https://book.example.org/chapters/03_softmax.html"
+    assert f'href="{address}#shift-it-before-you-raise-it"' in page(written, "bo")
+    assert f'href="{address}#ex-what-softmax-forgets"' in page(written, "bo")
+    (course / "local_config.py").write_text("")
+    run("feedback", STEM, "--course", str(course), "--student", "bo")
+    assert "the section “Shift it before you raise it” of the chapter" in page(course, "bo")
+    assert "http" not in re.sub(r'"http://www.w3.org/[^"]*"', "", page(course, "bo"))
+
+
+class _Tags(HTMLParser):
+    def __init__(self, html: str):
+        super().__init__()
+        self.seen: list[tuple[str, dict]] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attributes):
+        self.seen.append((tag, dict(attributes)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<script>alert(1)</script>",
+        "$x$<img src=x onerror=alert(1)>",
+        r"$\href{javascript:alert(1)}{x}$ $\url{javascript:alert(1)}$",
+        r"$\includegraphics{https://example.org/a.png}$",
+        r"$\htmlStyle{background:url(https://example.org/a.png)}{x}$",
+        "$</math><script>alert(1)</script>$",
+        "\ue0000\ue001 $a$ \ue0007\ue001",
+        r"$\def\a{\a\a}\a$",
+        "$" + "{" * 3000 + "$",
+        "$" + r"\frac{1}{" * 300 + "}" * 300 + "$",
+    ],
+)
+def test_no_formula_and_no_text_acts(text):
+    with Typesetter() as typesetter:
+        html = typesetter.markdown(text)
+    for tag, attributes in _Tags(html).seen:
+        assert tag not in ("script", "a", "link", "style")
+        assert not any(name.startswith("on") or name in ("href", "src") for name in attributes)
+        assert "url(" not in attributes.get("style", "")
+
+
+def test_without_katex_a_formula_is_shown_as_it_was_typed(monkeypatch):
+    from sphinx.errors import ExtensionError
+
+    from autograder.reports import text
+
+    def no_katex():
+        raise ExtensionError("no network")
+
+    monkeypatch.setattr(text, "katex_files", no_katex)
+    with Typesetter() as typesetter:
+        assert "<code>x &lt; 1</code>" in typesetter.markdown("$x < 1$")
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_asks_nobody_for_anything_and_fits_a_phone(written, browser, scheme):
+    path = written / "feedback" / "ada" / STEM / f"{STEM}.html"
+    phone = {"width": 390, "height": 800}
+    with browser.new_context(viewport=phone, color_scheme=scheme) as context:
+        tab, asked = context.new_page(), []
+        tab.on("request", lambda request: asked.append(request.url))
+        tab.goto(path.as_uri())
+        assert [url for url in asked if not url.startswith("data:")] == [path.as_uri()]
+        assert tab.locator("math").count() == 2
+        assert tab.locator("script").count() == 0
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_nbgrader_hands_the_pages_out_and_writes_the_same_itself(course, tmp_path):
+    """Also where somebody's submission never came through the exchange."""
+    (course / "submitted" / "ada" / STEM / "submission_secret.txt").write_text("only ada knows")
+    (course / "submitted" / "ada" / STEM / "timestamp.txt").write_text("2027-01-02 03:04:05 UTC")
+    exchange = tmp_path / "exchange"
+    exchange.mkdir()
+    exchange.chmod(0o777)
+    with (course / "local_config.py").open("a") as settings:
+        settings.write(f'c.Exchange.root = "{exchange}"\n')
+    program(course, "course", "feedback", STEM, "--exchange")
+    assert "Handed in 02 January 2027, 03:04 UTC" in page(course, "ada")
+    checksum = notebook_hash(secret="only ada knows", notebook_id=STEM)
+    handed_out = exchange / "mathematics_of_attention" / "feedback" / f"{checksum}.html"
+    assert handed_out.read_text() == page(course, "ada")
+    ours = page(course, "bo")
+    program(course, "nbgrader", "generate_feedback", STEM, "--student", "bo", "--force")
+    assert page(course, "bo") == ours
+
+
+def test_without_grades_it_says_what_to_type(graded, tmp_path):
+    course = shutil.copytree(graded, tmp_path / "course")
+    (course / "grading" / "journal.db").unlink()
+    for verb in ("feedback", "report"):
+        done = run(verb, STEM, "--course", str(course))
+        assert done.exit_code == 2
+        assert "course grade 03_softmax" in done.output
