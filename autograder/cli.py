@@ -16,6 +16,7 @@ VERBS = {
     "init": "autograder.classroom.init_command",
     "lab": "autograder.lab",
     "ledger": "autograder.ledger",
+    "new": "autograder.new_exercise",
     "release": "autograder.release",
     "report": "autograder.reports.class_report",
     "sandbox": "autograder.sandbox.command",

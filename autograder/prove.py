@@ -23,6 +23,7 @@ import numpy as np
 from autograder.exercises import CodeExercise, Exercise, ProofBlocks, ProofQuestion
 from autograder.lazy import lazy_answers
 from autograder.mutants import mutants
+from autograder.new_exercise import unfilled
 from course_lib.checking import expect
 from course_lib.checking.expect import Failure
 from course_lib.checking.run import AuthorError, Run
@@ -83,6 +84,10 @@ class Proof:
 
 
 def prove(exercise: Exercise, seeds: int = SEEDS) -> Proof:
+    if left := list(unfilled(exercise)):
+        where = exercise.folder.relative_to(exercise.folder.parents[1])
+        faults = [Fault(f"{where}/{file}", "", problem) for file, problem in left]
+        return Proof(exercise.name, exercise.kind, faults=faults)
     match exercise:
         case CodeExercise():
             return CodeProof(exercise, seeds).prove()

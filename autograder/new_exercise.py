@@ -1,0 +1,107 @@
+"""`course new exercise NN_topic/name`: the files of an exercise, and what is to be written there.
+
+Each place is marked FILL. `course exercises` names those that are left, and once there are none it
+proves the exercise like every other.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from string import Template
+
+import click
+
+from autograder.exercises import Exercise, ProofQuestion, load_assignment
+from autograder.tables import ROOT, BadExercise
+
+BLANK = Path(__file__).with_name("blank")
+MARK = "FILL"
+NAME_IN_BLANK = "the_function"
+KINDS = {"code": "code", "blocks": "proof blocks", "proof": "proof"}
+REFUSED = 2
+
+
+@click.group()
+def new() -> None:
+    """Begin something new: course new exercise NN_topic/name."""
+
+
+@new.command()
+@click.argument("where", metavar="NN_topic/name")
+@click.option(
+    "--kind",
+    type=click.Choice(list(KINDS)),
+    default="code",
+    show_default=True,
+    help="A function to write, lines of a proof to order, or a proof in words.",
+)
+@click.option(
+    "--course",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="A private one, in this course folder's solutions/.  [default: the course's own]",
+)
+def exercise(where: str, kind: str, course: Path | None) -> None:
+    """Make the files of an exercise; what is to be written is marked FILL.
+
+    A chapter that is not there yet is begun, too. Nothing that is there is changed, but for the
+    entry below the others in assignment.toml.
+    Exit code 0: made; 2: nothing was made.
+
+    Example: course new exercise 03_softmax/argmax_limit
+    """
+    root = course or ROOT
+    try:
+        made = make_exercise(root / "solutions", where, KINDS[kind])
+    except BadExercise as reason:
+        click.echo(f"Error: {reason}", err=True)
+        raise SystemExit(REFUSED) from None
+    for path, line in made:
+        click.echo(f"  {path.relative_to(root)}:{line}")
+    of = f" --course {course}" if course else ""
+    click.echo(f"write what is marked {MARK} there; then  course exercises {Path(where).name}{of}")
+
+
+def make_exercise(solutions: Path, where: str, kind: str) -> list[tuple[Path, int]]:
+    """Make it, and list each place that is to be filled."""
+    stem, _, name = where.partition("/")
+    folder, toml = solutions / stem, solutions / stem / "assignment.toml"
+    if not re.fullmatch(r"\d\d_[a-z0-9_]+", stem) or not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        raise BadExercise(folder / name, "is no name", "write NN_topic/name, as 03_softmax/softmax")
+    before = toml.read_text() if toml.is_file() else (BLANK / "assignment.toml").read_text()
+    if (folder / name).exists() or re.search(rf'^name = "{name}"', before, re.MULTILINE):
+        raise BadExercise(folder / name, "is there already", "choose another name")
+    goal = load_assignment(folder).exercises[0].goal if toml.is_file() else "first"
+    entry = (BLANK / "entry.toml").read_text()
+    if kind == "proof":
+        entry += (BLANK / kind / "entry.toml").read_text()
+    title = name.replace("_", " ").capitalize()
+    folder.mkdir(parents=True, exist_ok=True)
+    toml.write_text(before.rstrip() + "\n" + _filled(entry, kind, name, title, goal))
+    written = [toml]
+    if kind != "proof":
+        (folder / name).mkdir()
+        for blank in sorted((BLANK / kind).iterdir()):
+            path = folder / name / blank.name
+            path.write_text(blank.read_text().replace(NAME_IN_BLANK, name))
+            written.append(path)
+    return [(path, line) for path in written for line in _marked(path.read_text())]
+
+
+def _filled(entry: str, kind: str, name: str, title: str, goal: str) -> str:
+    return Template(entry).substitute(kind=kind, name=name, title=title, goal=goal)
+
+
+def unfilled(exercise: Exercise) -> Iterator[tuple[str, str]]:
+    """File and problem of each place that `course new exercise` marked and nobody has filled."""
+    if isinstance(exercise, ProofQuestion):
+        if MARK in exercise.prompt + exercise.model + " ".join(exercise.rubric):
+            yield "assignment.toml", f"its entry still says {MARK}"
+        return
+    for path in sorted(exercise.folder.iterdir()):
+        if path.suffix in (".py", ".md", ".toml"):
+            for line in _marked(path.read_text()):
+                yield path.name, f"line {line} is still to be filled in"
+
+
+def _marked(text: str) -> list[int]:
+    return [n for n, line in enumerate(text.splitlines(), start=1) if f"{MARK}:" in line]

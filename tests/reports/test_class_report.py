@@ -1,0 +1,97 @@
+"""The class report counts right, names nobody unless asked, and asks nobody for anything."""
+
+import json
+from collections import Counter
+
+import pytest
+from click.testing import CliRunner
+
+from autograder.cli import main
+from autograder.reports.class_report import without_names
+from tests.reports.conftest import STEM
+
+pytestmark = pytest.mark.whole
+CLASS = ("ada", "bo", "cy", "di", "ed", "flo", "gus", "absent", "Lovelace")
+
+
+def report(course, *words: str) -> str:
+    words = ["report", STEM, "--course", str(course), *words]
+    done = CliRunner().invoke(main, words, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    name = f"{STEM}-with-names.html" if "--names" in words else f"{STEM}.html"
+    return (course / "reports" / name).read_text()
+
+
+def table(page: str, heading: str) -> list[list[str]]:
+    """The texts of the cells of the table below a heading."""
+    from bs4 import BeautifulSoup
+
+    below = BeautifulSoup(page, "html.parser").find("h2", string=heading)
+    rows = below.find_next("table").tbody.find_all("tr")
+    return [[cell.get_text(" ", strip=True) for cell in row.find_all("td")] for row in rows]
+
+
+def logs(course) -> list[dict]:
+    return [json.loads(path.read_text()) for path in (course / "grading" / STEM).glob("*.json")]
+
+
+def test_it_counts_what_the_logs_say(course):
+    page, found = report(course), logs(course)
+    failed, slips, unattempted = Counter(), Counter(), Counter()
+    for log in found:
+        for mark in log["marks"]:
+            unattempted[mark["cell"]] += mark["state"] == "not attempted"
+            failed.update(f["property"] for f in mark["findings"] if not f["passed"])
+            slips.update({(mark["cell"], f["mistake"]) for f in mark["findings"] if f["mistake"]})
+    assert f"{len(found)} handed in" in page and "1 of the list handed in nothing" in page
+    exercises = {row[0].partition(" ")[0]: row for row in table(page, "Exercises")}
+    assert int(exercises["3.1"][-1]) == unattempted["softmax-check"] > 0
+    assert int(exercises["3.2"][-1]) == unattempted["what-softmax-forgets-check"]
+    hardest = table(page, "Properties, the hardest first")
+    assert sum(int(row[1]) for row in hardest) == sum(failed.values())
+    assert sum(int(row[2]) for row in table(page, "Misconceptions")) == sum(slips.values())
+    assert max(slips.values()) == 2  # ada and bo made the same ones
+    shares = [int(row[1]) / int(row[2]) for row in hardest]
+    assert shares == sorted(shares, reverse=True)
+
+
+def test_it_names_nobody_unless_asked(course):
+    page = report(course)
+    words = set(page.replace(",", " ").replace("<", " ").replace(">", " ").split())
+    assert not words & set(CLASS)
+    assert "my homework" not in page  # the name of a file is often that of its author
+    named = report(course, "--names")
+    assert "absent" in named and "ada, bo" in named
+    assert (course / "reports" / f"{STEM}-with-names.html").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("the notebook is called Ada.ipynb; x.ipynb was expected", "the notebook had another name"),
+        ("Ada Lovelace.ipynb is damaged; 3 cells could be read", "the notebook was damaged"),
+        ("2 notebooks were handed in; Ada.ipynb was graded", "more than one notebook"),
+        ("no notebook was handed in; there is: ada.docx", "no notebook was handed in"),
+        ("Ada.ipynb is larger than 64 MiB", "the notebook is larger than 64 MiB"),
+        ("the answer cell softmax is missing", "the answer cell softmax is missing"),
+    ],
+)
+def test_what_was_repaired_is_told_without_names(said, shown):
+    assert shown in without_names(said)
+    assert "Ada" not in without_names(said) and "ada" not in without_names(said)
+
+
+@pytest.mark.browser
+def test_its_picture_comes_first_and_it_asks_nobody_for_anything(course, browser):
+    report(course)
+    path = course / "reports" / f"{STEM}.html"
+    with browser.new_context(viewport={"width": 390, "height": 800}) as context:
+        tab, asked = context.new_page(), []
+        tab.on("request", lambda request: asked.append(request.url))
+        tab.goto(path.as_uri())
+        assert asked == [path.as_uri()]
+        assert tab.locator("script").count() == 0
+        assert tab.locator("svg[aria-label]").count() == 3
+        picture, first_table = tab.locator("svg").first, tab.locator("table").first
+        assert picture.bounding_box()["y"] < first_table.bounding_box()["y"]
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 390
