@@ -17,6 +17,7 @@ VERBS = {
     "lab": "autograder.lab",
     "ledger": "autograder.ledger",
     "new": "autograder.new_exercise",
+    "quiz": "autograder.reports.quiz",
     "release": "autograder.release",
     "report": "autograder.reports.class_report",
     "sandbox": "autograder.sandbox.command",

@@ -77,7 +77,8 @@ def page(name: str, typesetter: Typesetter, **values: object) -> str:
 def sentence(text: str) -> str:
     """With a capital letter, unless it begins with a name."""
     first = text.partition(" ")[0]
-    return text if "_" in first or "(" in first else text[:1].upper() + text[1:]
+    is_name = "_" in first or "(" in first or (len(first) == 1 and first != "a")
+    return text if is_name else text[:1].upper() + text[1:]
 
 
 def points(number: float) -> str:

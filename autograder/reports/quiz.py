@@ -1,0 +1,275 @@
+"""`course quiz NN_topic`: a closed-book sheet and its key, out of the course's own wrong answers.
+
+A question shows the code of a known mistake and asks what it gives, which property it breaks, or
+why; the key holds what the tests find when that code is run.
+"""
+
+import ast
+import copy
+import math
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from autograder.exercises import (
+    Assignment,
+    BadExercise,
+    CodeExercise,
+    ProofBlocks,
+    load_assignment,
+)
+from autograder.prove import RUNS, answers_in
+from autograder.release import chapter_folders, course_option
+from autograder.reports.text import Typesetter, page, sentence
+from course_lib.checking.run import Run
+from course_lib.checking.verdicts import Verdict, load_module, run_test, tests_in
+
+REFUSED = 2
+MINUTES = 4
+"""For one question."""
+ENTRIES = 8
+"""More numbers than these nobody works out by hand."""
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+@dataclass
+class Question:
+    """What is asked, and what the key says."""
+
+    exercise: str
+    asked: str
+    code: str = ""
+    choices: list[tuple[str, str]] = field(default_factory=list)
+    lines: int = 3
+    """To write on."""
+    answer: str = ""
+    reasons: list[str] = field(default_factory=list)
+
+
+@click.command()
+@click.argument("chapter", metavar="NN_topic")
+@click.option("--seed", type=int, default=1, show_default=True, help="Another sheet for each.")
+@click.option("--questions", type=click.IntRange(1, 20), default=6, show_default=True)
+@click.option(
+    "--to",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder for the two pages.  [default: quizzes/ in the course folder]",
+)
+@course_option
+def quiz(chapter: str, seed: int, questions: int, to: Path | None, course: Path) -> None:
+    """Make a sheet for a closed-book quiz, and its key: two pages to print.
+
+    The same seed gives the same sheet. Exit code 0: made; 2: there is no such chapter.
+
+    Example: course quiz 03_softmax --seed 7
+    """
+    folders = chapter_folders(course)
+    if chapter not in folders:
+        known = ", ".join(sorted(folders))
+        raise click.UsageError(f"no chapter is called {chapter!r}. There are: {known}")
+    try:
+        assignment = load_assignment(folders[chapter])
+    except BadExercise as error:
+        click.echo(f"Error: {error}", err=True)
+        raise SystemExit(REFUSED) from None
+    sheet, key = write_quiz(assignment, seed, questions, to or course / "quizzes")
+    click.echo(f"sheet  {sheet}\nkey    {key}  (not for students)")
+
+
+def write_quiz(assignment: Assignment, seed: int, number: int, folder: Path) -> tuple[Path, Path]:
+    asked = make_quiz(assignment, seed, number)
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = tuple(folder / f"{assignment.stem}-{seed}{of}.html" for of in ("", "-key"))
+    with Typesetter() as typesetter:
+        for path, is_key in zip(paths, (False, True), strict=True):
+            html = page(
+                "quiz.html",
+                typesetter,
+                title=f"Chapter {assignment.number}: {assignment.title}",
+                questions=asked,
+                is_key=is_key,
+                seed=seed,
+                minutes=MINUTES * len(asked),
+            )
+            path.write_text(html, encoding="utf-8")
+    paths[1].chmod(0o600)
+    return paths
+
+
+def make_quiz(assignment: Assignment, seed: int, number: int) -> list[Question]:
+    """In turn from every exercise, and of every kind, as far as there are any."""
+    chance = random.Random(f"{assignment.stem} {seed}")
+    supplies = [_questions(exercise, chance) for exercise in assignment.exercises]
+    chance.shuffle(supplies)
+    chosen: list[Question] = []
+    while supplies and len(chosen) < number:
+        turn = [(supply, next(supply, None)) for supply in supplies[: number - len(chosen)]]
+        chosen += [question for _, question in turn if question]
+        empty = [supply for supply, question in turn if not question]
+        supplies = [supply for supply in supplies if supply not in empty]
+    return chosen
+
+
+def _questions(exercise: Any, chance: random.Random) -> Iterator[Question]:
+    """One for each known mistake, in a random order."""
+    if isinstance(exercise, ProofBlocks):
+        false = list(exercise.blocks.why_not.items())
+        chance.shuffle(false)
+        for letter, why in false:
+            yield Question(
+                exercise.number,
+                f"In a proof of: {exercise.statement}\n\nsomebody writes: "
+                f"“{exercise.blocks.text[letter]}” Why does this line not belong there?",
+                answer=why,
+            )
+    elif isinstance(exercise, CodeExercise):
+        mistakes = Mistakes(exercise)
+        kinds = [mistakes.what_it_gives, mistakes.which_fail, mistakes.mend_it]
+        names = sorted(mistakes.wrong)
+        chance.shuffle(names)
+        for k, name in enumerate(names):
+            in_turn = kinds[k % 3 :] + kinds[: k % 3]
+            yield next(filter(None, (kind(name, chance) for kind in in_turn)))
+
+
+class Mistakes:
+    """The wrong answers of one exercise, as questions."""
+
+    def __init__(self, exercise: CodeExercise):
+        self.exercise = exercise
+        folder = exercise.folder
+        self.wrong = answers_in(load_module(folder / "wrong.py"))
+        self.tests = tests_in(load_module(folder / "tests.py"))
+        rights = answers_in(load_module(folder / "right.py")).values()
+        self.oracle = next(answer for answer in rights if getattr(answer, "is_oracle", False))
+        self.source = (folder / "wrong.py").read_text()
+
+    def which_fail(self, name: str, chance: random.Random) -> Question | None:
+        """Only where some hold: to tick all is no question."""
+        fails = set(self.wrong[name].fails)
+        if len(fails) > len(self.tests) / 2:
+            return None
+        tests = list(self.exercise.tests)
+        chance.shuffle(tests)
+        listed = list(zip(LETTERS, tests, strict=False))
+        letters = ", ".join(letter for letter, test in listed if test.name in fails)
+        return Question(
+            self.exercise.number,
+            "Which of these properties does this code break? Give a reason for one of them.",
+            self._code(name),
+            [(letter, test.property) for letter, test in listed],
+            answer=f"{letters}: {self._slip(name)}.",
+            reasons=self._evidence(name),
+        )
+
+    def mend_it(self, name: str, chance: random.Random) -> Question:
+        return Question(
+            self.exercise.number,
+            f"This is what the function is for: *{self._purpose()}* Say in one sentence what is "
+            "wrong with it, and write a line as it should be.",
+            self._code(name),
+            answer=f"{self._slip(name)}.",
+            reasons=[*self._evidence(name), f"right, for example:\n\n```\n{self._model()}\n```"],
+        )
+
+    def what_it_gives(self, name: str, chance: random.Random) -> Question | None:
+        """Where the core test asks about few numbers that can be said without decimals."""
+        verdict = self._verdict(name, next(t.name for t in self.exercise.tests if t.core))
+        if not verdict.log.arguments or isinstance(verdict.log.results[0], Exception):
+            return None
+        (arguments, named), got = verdict.log.arguments[0], verdict.log.results[0]
+        told = [said(value) for value in (*arguments, *named.values(), got)]
+        if verdict.passed or None in told:
+            return None
+        names = list(self.exercise.signature.args.args)[: len(arguments)]
+        given = zip([n.arg for n in names] + list(named), told[:-1], strict=False)
+        inputs = ", ".join(f"`{n}` = {value}" for n, value in given)
+        return Question(
+            self.exercise.number,
+            f"What does this code give for {inputs}? And what should it give?",
+            self._code(name),
+            answer=f"It gives {told[-1]}: {self._slip(name)}.",
+            reasons=self._evidence(name),
+        )
+
+    def _purpose(self) -> str:
+        return " ".join(ast.get_docstring(self.exercise.signature).partition("\n\n")[0].split())
+
+    def _slip(self, name: str) -> str:
+        return " ".join(self.wrong[name].__doc__.split())
+
+    def _verdict(self, name: str, test: str) -> Verdict:
+        library = getattr(self.wrong[name], "library", self.exercise.library)
+        run: Run = RUNS[library][0 if library == "numpy" else 1]
+        return run_test(self.tests[test], self.wrong[name], run, self.oracle)
+
+    def _evidence(self, name: str) -> list[str]:
+        """What the tests find, as its author would read it."""
+        verdicts = [self._verdict(name, test) for test in self.wrong[name].fails]
+        hidden = "the numbers are drawn when it is marked"
+        return [
+            f"{v.property}: {hidden if v.hidden else v.evidence}. {sentence(v.hint)}"
+            for v in verdicts[:2]
+            if not v.passed
+        ]
+
+    def _code(self, name: str) -> str:
+        """Under the name of the exercise, without comments; what it calls stands above."""
+        tree = ast.parse(self.source)
+        functions = {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef)}
+        wanted, found = [name], []
+        while wanted:
+            node = functions[wanted.pop()]
+            if node not in found:
+                found.append(node)
+                words = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+                wanted += sorted(words & set(functions))
+        ordered = [node for node in functions.values() if node in found]
+        return "\n\n".join(_bare(node, {name: self.exercise.name}) for node in ordered)
+
+    def _model(self) -> str:
+        return _bare(self.exercise.signature, {})
+
+
+def _bare(node: ast.FunctionDef, names: dict[str, str]) -> str:
+    node = copy.deepcopy(node)
+    node.decorator_list, node.returns = [], None
+    node.name = names.get(node.name, node.name)
+    if ast.get_docstring(node):
+        node.body = node.body[1:]
+    for argument in node.args.args:
+        argument.annotation = None
+    return ast.unparse(node)
+
+
+def said(value: Any) -> str | None:
+    """An array in whole numbers, fractions and logarithms of 2; None if it cannot be said so."""
+    if not isinstance(value, np.ndarray | float | int) or isinstance(value, bool):
+        return None
+    array = np.asarray(value, dtype=float)
+    if array.size > ENTRIES or array.ndim > 2:
+        return None
+    return _list(array.tolist())
+
+
+def _list(value: Any) -> str | None:
+    if not isinstance(value, list):
+        return _number(value)
+    parts = [_list(item) for item in value]
+    return None if None in parts else f"({', '.join(parts)})"
+
+
+def _number(value: float) -> str | None:
+    for unit, word in ((1.0, ""), (math.log(2), "ln 2")):
+        nearest = Fraction(value / unit).limit_denominator(16) if math.isfinite(value) else None
+        if nearest is not None and abs(value / unit - nearest) < 1e-9 and abs(nearest) < 1000:
+            top = {1: word, -1: f"-{word}"}.get(nearest.numerator, f"{nearest.numerator} {word}")
+            top = top.strip() if word else str(nearest.numerator)
+            return top if nearest.denominator == 1 else f"{top}/{nearest.denominator}"
+    return {math.inf: "inf", -math.inf: "-inf"}.get(value, "nan" if math.isnan(value) else None)
