@@ -15,6 +15,7 @@ VERBS = {
     "grade": "autograder.grading.command",
     "init": "autograder.classroom.init_command",
     "lab": "autograder.lab",
+    "island": "autograder.reports.island_sheet",
     "ledger": "autograder.ledger",
     "new": "autograder.new_exercise",
     "quiz": "autograder.reports.quiz",

@@ -205,6 +205,48 @@ class QuestionBox(CourseDirective):
         yield _html("</fieldset>")
 
 
+class TeachingPlan(CourseDirective):
+    """Weeks and their chapters, with minutes and points as the assignments have them.
+
+    A line is `what is done besides | chapters`; a chapter that stands in two lines is shared out.
+    """
+
+    has_content = True
+    HEADS = ("week", "chapter", "besides", "exercises", "required ★", "points")
+
+    def run(self) -> list[nodes.Node]:
+        weeks = [line.split("|") for line in self.content if line.strip()]
+        plan = [(besides.strip(), stems.split()) for besides, stems in weeks]
+        listed = [stem for _, stems in plan for stem in stems]
+        folder = Path(self.env.srcdir) / "solutions"
+        if unknown := sorted(set(listed) - {path.parent.name for path in folder.glob("*/*.toml")}):
+            raise self.error(f"the plan names {unknown[0]}, which has no assignment")
+        chapters = {stem: load_assignment(folder / stem) for stem in listed}
+        rows = [f"| {' | '.join(self.HEADS)} |", f"|{'---|' * len(self.HEADS)}"]
+        for week, (besides, stems) in enumerate(plan, start=1):
+            parts = [(chapters[stem], 1 / listed.count(stem)) for stem in stems]
+            minutes = sum(share * chapter.minutes for chapter, share in parts)
+            required = sum(share * _required(chapter) for chapter, share in parts)
+            points = sum(
+                e.points for chapter, share in parts for e in chapter.exercises if share == 1
+            )
+            halves = ", ".join(
+                f"{{doc}}`{chapter.stem}`" + ("" if share == 1 else " (a part)")
+                for chapter, share in parts
+            )
+            figures = f"{minutes:.0f} min | {required:.0f} min | {points:g}" if parts else " | | "
+            rows.append(f"| {week} | {halves} | {besides} | {figures} |")
+        every = list(chapters.values())
+        points = sum(e.points for chapter in every for e in chapter.exercises)
+        minutes, required = sum(c.minutes for c in every), sum(map(_required, every))
+        rows.append(f"| | all | | {minutes} min | {required} min | {points:g} |")
+        return self.blocks("\n".join(rows))
+
+
+def _required(chapter: Assignment) -> int:
+    return sum(exercise.minutes for exercise in chapter.exercises if exercise.required)
+
+
 class Proof(CourseDirective):
     """A proof in two layers: its first paragraph is the idea and stays, the rest is folded."""
 
@@ -270,6 +312,7 @@ def setup(app: Sphinx) -> None:
     app.add_directive("course-exercise", ExerciseBox)
     app.add_directive("course-goals", GoalsBox)
     app.add_directive("course-question", QuestionBox)
+    app.add_directive("course-plan", TeachingPlan)
     app.add_directive_to_domain("prf", "proof", Proof, override=True)
     for node, tag in ((folded, "details"), (fold_line, "summary")):
         others = dict.fromkeys(("latex", "text", "man", "texinfo"), (_plain, _plain))

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 from nbgrader.api import Gradebook, MissingEntry
 
-from autograder.release import gradebook_address, nbgrader_configuration
+from autograder.notebooks import gradebook_address, nbgrader_configuration
 
 
 class NoCourse(click.ClickException):

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from distributed import Client, KilledWorker, as_completed
 
+from autograder.grading.devices import cuda_here
 from autograder.grading.journal import environment_fingerprint
 from autograder.grading.one_grader import grade_here
 from autograder.grading.outcome import Outcome
@@ -24,8 +25,12 @@ class ClusterPool:
     Dask runs what its clients send: use it only among machines that trust each other.
     """
 
-    def __init__(self, scheduler: str, data: bytes, stem: str):
+    def __init__(
+        self, scheduler: str, data: bytes, stem: str, resources: dict[str, float] | None = None
+    ):
+        """`resources` is what a worker must have declared, such as {"GPU": 1}."""
         self.scheduler, self.data, self.stem = scheduler, data, stem
+        self.resources = resources or {}
 
     def __enter__(self) -> "ClusterPool":
         try:
@@ -36,6 +41,7 @@ class ClusterPool:
                 "`dask scheduler` and workers with `dask worker ADDRESS --nthreads 1`."
             ) from None
         self._refuse_other_versions()
+        self._refuse_without_resources()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -52,7 +58,9 @@ class ClusterPool:
     def _grade(self, package, jobs: list[Job], slow: list[Job] | None) -> Iterator[Outcome]:
         ours = environment_fingerprint()
         job_of = {
-            self._client.submit(_grade_there, package, self.stem, job, ours, pure=False): job
+            self._client.submit(
+                _grade_there, package, self.stem, job, ours, pure=False, resources=self.resources
+            ): job
             for job in jobs
         }
         for future in as_completed(list(job_of)):
@@ -66,6 +74,16 @@ class ClusterPool:
                 slow.append(job)
             else:
                 yield outcome
+
+    def _refuse_without_resources(self) -> None:
+        """Dask would wait for such a worker without end."""
+        workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
+        for name, amount in self.resources.items():
+            if not any(worker["resources"].get(name, 0) >= amount for worker in workers):
+                raise NoSandbox(
+                    f"no worker of {self.scheduler} has declared {name}. Start those that have "
+                    f'one with  dask worker ADDRESS --nthreads 1 --resources "{name}={amount}"'
+                )
 
     def _refuse_other_versions(self) -> None:
         ours = environment_fingerprint()
@@ -85,6 +103,8 @@ def _grade_there(data: bytes, stem: str, job: Job, expected: str) -> Outcome:
     """Runs in a worker; one that joined later is asked for its version, too."""
     if environment_fingerprint() != expected:
         raise WrongWorker(_differences("a new worker", environment_fingerprint(), expected))
+    if job.device == "cuda" and not cuda_here():
+        raise NoSandbox("a worker has declared a GPU, and torch finds none there")
     return grade_here(data, stem, job)
 
 

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from autograder.grading.changes import before_and_after, write_changes
+from autograder.grading.devices import NO_CUDA, NO_GPU_IN_THE_SANDBOX, TRUSTED, cuda_here
 from autograder.grading.journal import CannotRecord, CourseIsBusy
 from autograder.grading.package import NotReleased
 from autograder.grading.pool import LocalPool
@@ -39,6 +40,13 @@ NOT_GRADED, PROBLEMS = 2, 1
     help="Settle a doubt: each notebook in a real Jupyter kernel; much slower, the same marks. "
     "Implies --again.",
 )
+@click.option(
+    "--device",
+    type=click.Choice(["cpu", "cuda"]),
+    default="cpu",
+    show_default=True,
+    help="Where torch answers are called; cuda demands it, and --trust-submissions with it.",
+)
 @click.option("--again", is_flag=True, help="Grade what has not changed, too.")
 @click.option("--json", "as_json", is_flag=True, help="The summary, for machines.")
 def grade(
@@ -49,6 +57,7 @@ def grade(
     scheduler: str | None,
     trust_submissions: bool,
     kernel: bool,
+    device: str,
     again: bool,
     as_json: bool,
 ) -> None:
@@ -61,15 +70,18 @@ def grade(
     """
     if kernel and scheduler:
         raise click.UsageError("--kernel works on this machine: leave --scheduler out")
+    if device == "cuda":
+        demand_cuda(scheduler, trust_submissions)
     console = Console(stderr=as_json, soft_wrap=True)
     try:
         with Bar(console) as bar:
             report = grade_class(
                 course,
                 chapter,
-                make_pool(chapter, workers, scheduler, trust_submissions, kernel),
+                make_pool(chapter, workers, scheduler, trust_submissions, kernel, device),
                 only=student,
                 again=again or kernel,
+                device=device,
                 listener=Listener(bar.begin, bar.done, bar.left_out),
             )
     except KeyboardInterrupt:
@@ -87,19 +99,31 @@ def grade(
     raise SystemExit(PROBLEMS if report.problems else 0)
 
 
+def demand_cuda(scheduler: str | None, trust: bool) -> None:
+    """Refuse, and say why, where a GPU was demanded and answers could not be called on one."""
+    if not scheduler and not cuda_here():
+        click.echo(f"Error: {NO_CUDA}", err=True)
+        raise SystemExit(NOT_GRADED)
+    if not trust:
+        click.echo(f"Error: {NO_GPU_IN_THE_SANDBOX}", err=True)
+        raise SystemExit(NOT_GRADED)
+
+
 def make_pool(
     stem: str,
     workers: int | None = None,
     scheduler: str | None = None,
     trust: bool = False,
     kernel: bool = False,
+    device: str = "cpu",
 ) -> Callable[[Path, bytes], Pool]:
     def make(folder: Path, data: bytes) -> Pool:
         if scheduler:
             from autograder.grading.cluster import ClusterPool
 
-            return ClusterPool(scheduler, data, stem)
-        return LocalPool(folder, stem, workers or os.cpu_count() or 1, choose(trust), kernel)
+            return ClusterPool(scheduler, data, stem, {"GPU": 1} if device == "cuda" else {})
+        tier = TRUSTED if device == "cuda" else choose(trust)
+        return LocalPool(folder, stem, workers or os.cpu_count() or 1, tier, kernel)
 
     return make
 

@@ -13,7 +13,8 @@ from nbgrader.api import Gradebook, MissingEntry
 from autograder.classroom.extensions import Extensions, read_extensions, write_extensions
 from autograder.classroom.students import known_students, write_students
 from autograder.grading.journal import CannotRecord, CourseIsBusy, Journal, course_lock
-from autograder.release import course_option, gradebook_address
+from autograder.notebooks import gradebook_address
+from autograder.release import course_option
 
 UNKNOWN = 2
 FOLDERS = ("submitted", "autograded", "feedback")

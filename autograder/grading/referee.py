@@ -47,6 +47,8 @@ class Job:
     key: str
     seed: int
     files: dict[str, bytes]
+    device: str = "cpu"
+    """Where answers written in torch are called."""
 
     def failed(self, released: nbformat.NotebookNode, reason: str) -> Outcome:
         """No verdict was reached: no points, and a person must look."""
@@ -85,7 +87,7 @@ class Grader:
         except Unreadable as reason:
             return job.failed(self.released, str(reason))
         clock.lap("rebuild")
-        with Attempt(self.sandbox, rebuilt, job.seed) as attempt:
+        with Attempt(self.sandbox, rebuilt, job.seed, job.device) as attempt:
             attempt.run()
             clock.lap("run")
             marks = tuple(self._marks(rebuilt, attempt))
@@ -149,7 +151,8 @@ class Grader:
     ) -> list[Verdict]:
         exercise = record.read(folder)
         library = attempt.prepare(name, check, tuple(exercise["withholds"]))
-        run = Run(library, DEFAULT_DTYPE[library])
+        device = attempt.device if library == "torch" else "cpu"
+        run = Run(library, DEFAULT_DTYPE[library], device)
         return judge(name, run, folder, exercise, attempt.call, hidden=hidden)
 
     def _judge(
@@ -185,7 +188,7 @@ class Grader:
             mark = Mark(meta.grade_id, points, meta.points, answer=answer, findings=findings)
             return mark, _shown(report(name, exercise, [_without_data(v) for v in verdicts], run))
         except NoAnswer as nothing:
-            tried = slug in rebuilt.attempted
+            tried = meta.grade_id.removesuffix("-check") in rebuilt.attempted
             state = "graded" if tried else "not attempted"
             words = f"{name}: {nothing if tried else 'not written yet'}"
             return Mark(meta.grade_id, 0.0, meta.points, state, answer, comment=words), words
@@ -209,6 +212,7 @@ class Attempt:
     sandbox: Sandbox
     rebuilt: Rebuilt
     seed: int
+    device: str = "cpu"
     incidents: list[str] = field(default_factory=list)
     too_slow: bool = False
     _student: Student | None = None

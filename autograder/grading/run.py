@@ -84,6 +84,7 @@ def grade_class(
     *,
     only: str = "*",
     again: bool = False,
+    device: str = "cpu",
     listener: Listener | None = None,
 ) -> Report:
     """Grade all that is new or changed; `again` grades everything."""
@@ -101,7 +102,7 @@ def grade_class(
         recorder = stack.enter_context(recorder_of(course, config))
         desk = _Desk(course, stem, journal, recorder, report)
         desk.finish_what_was_begun()
-        key_of = _keys(package.digest(data), secret_seed(course, stem))
+        key_of = _keys(package.digest(data), secret_seed(course, stem), device)
         students = submissions.students_with(course, stem, only)
         report.handed_in = len(students)
         todo = students if again else desk.changed(students, key_of)
@@ -111,14 +112,16 @@ def grade_class(
             listener.left_out(name, reason)
         if todo:
             pool = stack.enter_context(make_pool(folder, data))
-            for outcome in pool.grade(desk.jobs(todo, key_of)):
+            for outcome in pool.grade(desk.jobs(todo, key_of, device)):
                 listener.done(outcome, desk.take(outcome))
     report.seconds = time.perf_counter() - started
     return report
 
 
-def _keys(checks: str, seed: int) -> Callable[[submissions.Submission], tuple[str, int]]:
-    environment = environment_fingerprint()
+def _keys(
+    checks: str, seed: int, device: str
+) -> Callable[[submissions.Submission], tuple[str, int]]:
+    environment = environment_fingerprint() + f", on {device}" * (device != "cpu")
     return lambda handed: (journal_key(handed.content, checks, seed, environment), seed)
 
 
@@ -144,11 +147,11 @@ class _Desk:
         self.report.unchanged = len(students) - len(found)
         return found
 
-    def jobs(self, students: list[str], key_of: Callable) -> Iterator[Job]:
+    def jobs(self, students: list[str], key_of: Callable, device: str) -> Iterator[Job]:
         """Read one by one as workers ask for them: a class need not fit into memory."""
         for student in students:
             handed = submissions.read(self.course, self.stem, student)
-            yield Job(student, self.stem, *key_of(handed), handed.files)
+            yield Job(student, self.stem, *key_of(handed), handed.files, device)
 
     def take(self, outcome: Outcome) -> list[str]:
         self.journal.store(outcome)

@@ -18,7 +18,8 @@ from autograder.classroom.marks import settle_lateness
 from autograder.grading import submissions
 from autograder.grading.journal import CannotRecord, CourseIsBusy, Journal, course_lock
 from autograder.grading.outcome import Finding, Outcome
-from autograder.release import course_option, nbgrader_api, nbgrader_configuration
+from autograder.notebooks import nbgrader_configuration
+from autograder.release import course_option, nbgrader_api
 from autograder.reports.results import Result, Sheet, Submission, read_sections, read_sheets
 from autograder.reports.text import Typesetter, page
 

@@ -27,7 +27,7 @@ from autograder.grading.record import (
     SUBMISSION,
     SUBMITTED,
 )
-from autograder.release import gradebook_address
+from autograder.notebooks import gradebook_address
 
 HEADING = re.compile(r"## ([\d.]+) (.*?)(?: ★)?")
 TASK = "-task"

@@ -49,7 +49,7 @@ def examine(
             return _proof(name, answer, json.loads((folder / "blocks.json").read_text()))
         with withheld(tuple(record.read(folder)["withholds"])):  # from the first import on
             answer, library = cells.answer(name)
-        run = Run(library, DEFAULT_DTYPE[library], device)
+        run = Run(library, DEFAULT_DTYPE[library], device if library == "torch" else "cpu")
         return _function(name, answer, run, folder, remembered)
     except NoAnswer:
         raise
@@ -64,6 +64,11 @@ def _function(
         raise NoAnswer(f"{name} is a {type(function).__name__}, not a function")
     if run.library == "torch" and find_spec("torch") is None:
         raise NoAnswer('it says library = "torch", and PyTorch is not here: try "numpy"')
+    if run.device != "cpu" and not _is_there(run.device):
+        raise NoAnswer(
+            f"torch finds no {run.device} device on this machine: check it on the CPU, which also "
+            "looks for tensors that would be on the wrong device of a GPU"
+        )
     if forgotten := missing_names(function, remembered):
         raise NoAnswer(
             f"it uses {forgotten[0]}, which no cell defines any more, "
@@ -82,6 +87,16 @@ def _function(
         verdicts=tuple(verdicts),
         run=run,
     )
+
+
+def _is_there(device: str) -> bool:
+    import torch
+
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError):  # torch built without it asserts
+        return False
+    return True
 
 
 def _proof(name: str, answer: Any, data: dict[str, Any]) -> Examined:

@@ -1,10 +1,12 @@
 """The same class on a real Dask cluster: equal marks, and a killed worker loses nothing."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -32,47 +34,42 @@ def course(tmp_path_factory):
 
 @pytest.fixture
 def cluster(tmp_path):
-    """A scheduler and two workers, as an instructor starts them; each dies with the test."""
+    with cluster_of(tmp_path, [[], []]) as running:
+        yield running
+
+
+@contextmanager
+def cluster_of(folder, options: list[list[str]]):
+    """A scheduler and a worker for each list of options, as an instructor starts them."""
     running: list[subprocess.Popen] = []
 
     def start(*words: str) -> subprocess.Popen:
         process = subprocess.Popen(
             [str(Path(sys.executable).with_name("dask")), *words],
-            cwd=tmp_path,
+            cwd=folder,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
         running.append(process)
         return process
 
-    address_file = tmp_path / "scheduler.json"
-    start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
-          "--scheduler-file", str(address_file))  # fmt: skip
-    _wait_for(address_file.is_file)
-    import json
+    usual = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--death-timeout", "60")
+    address_file = folder / "scheduler.json"
+    try:
+        start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
+              "--scheduler-file", str(address_file))  # fmt: skip
+        _wait_for(address_file.is_file)
+        address = json.loads(address_file.read_text())["address"]
+        workers = [start("worker", address, *usual, *own) for own in options]
+        from distributed import Client
 
-    address = json.loads(address_file.read_text())["address"]
-    workers = [
-        start(
-            "worker",
-            address,
-            "--nthreads",
-            "1",
-            "--no-nanny",
-            "--no-dashboard",
-            "--death-timeout",
-            "60",
-        )  # fmt: skip
-        for _ in range(2)
-    ]
-    from distributed import Client
-
-    with Client(address, timeout=30) as client:
-        client.wait_for_workers(2, timeout=60)
-    yield address, workers
-    for process in reversed(running):
-        process.kill()
-        process.wait()
+        with Client(address, timeout=30) as client:
+            client.wait_for_workers(len(options), timeout=60)
+        yield address, workers
+    finally:
+        for process in reversed(running):
+            process.kill()
+            process.wait()
 
 
 def _wait_for(condition) -> None:
