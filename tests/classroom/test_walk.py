@@ -18,7 +18,13 @@ from pathlib import Path
 import pytest
 
 from tests.classroom.test_hub import free_ports, tools
-from tests.machine.test_jupyterlab import KERNEL_IS_IDLE, TOKEN, _output_of, _wait_until_up
+from tests.machine.test_jupyterlab import (
+    KERNEL_IS_IDLE,
+    TOKEN,
+    _output_of,
+    _run_all,
+    _wait_until_up,
+)
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
@@ -101,8 +107,7 @@ def student_works(browser, bundle: Path, place: Path) -> Path:
         page.goto(f"{address}/lab/tree/{STEM}.ipynb?token={TOKEN}")
         page.wait_for_selector(".jp-Notebook .jp-CodeCell")
         page.wait_for_selector(KERNEL_IS_IDLE)
-        page.locator(".jp-CodeCell").first.locator(".cm-content").click()
-        page.keyboard.press("Shift+Enter")
+        _run_all(page)
         write(page, "def softmax(", SOFTMAX)
         assert "properties looked at here hold" in _output_of(page, 'check("softmax")')
         write(page, "def logsumexp(", NAIVE)
