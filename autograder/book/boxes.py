@@ -198,8 +198,10 @@ class QuestionBox(CourseDirective):
         yield _html(
             '<fieldset class="choices"><legend class="visually-hidden">Your answer</legend>'
         )
-        for item in offered:
-            yield _html(f'<label><input type="radio" name="{group}">')
+        for letter, item in zip("abcdefgh", offered, strict=False):
+            # a formula alone is no name that every screen reader can say
+            said = f'<span class="visually-hidden">{letter}: </span>'
+            yield _html(f'<label><input type="radio" name="{group}">{said}')
             yield nodes.inline("", "", *item[0].children, classes=["choice"])
             yield _html("</label>")
         yield _html("</fieldset>")

@@ -54,18 +54,22 @@ def node_binary() -> Path:
 
 
 def katex_files() -> Path:
-    """The folder that holds KaTeX, fetched when it is not there."""
+    return npm_package("katex") / "dist"
+
+
+def npm_package(name: str) -> Path:
+    """The folder of a package of package.json; all are fetched when they are not there."""
     NODE_FOLDER.mkdir(parents=True, exist_ok=True)
     with FileLock(NODE_FOLDER / "npm.lock"):
-        dist = NODE_FOLDER / "node_modules" / "katex" / "dist"
+        folder = NODE_FOLDER / "node_modules" / name
         current = all(
-            (NODE_FOLDER / name).is_file()
-            and (NODE_FOLDER / name).read_bytes() == (ROOT / name).read_bytes()
-            for name in PACKAGE_FILES
+            (NODE_FOLDER / file).is_file()
+            and (NODE_FOLDER / file).read_bytes() == (ROOT / file).read_bytes()
+            for file in PACKAGE_FILES
         )
-        if not (current and (dist / "katex.js").is_file()):
+        if not (current and (folder / "package.json").is_file()):
             _npm_ci()
-    return dist
+    return folder
 
 
 def _npm_ci() -> None:

