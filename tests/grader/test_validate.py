@@ -10,8 +10,9 @@ import nbformat
 import pytest
 from nbgrader.validator import Validator
 
+from course_lib.checking import percent
 from course_lib.checking.__main__ import main
-from tests.grader.rows import BLOCKS, CODE, STEM
+from tests.grader.rows import BLOCKS, CODE, MOST, STEM
 
 pytestmark = pytest.mark.whole
 
@@ -37,10 +38,23 @@ def course(released, tmp_path_factory):
             if cell.id == "row-means" and answer:
                 cell.source = answer
         nbformat.write(notebook, folder / f"{STEM}.ipynb")
+    plain = (released / "release" / STEM / f"{STEM}.py").read_text()
+    (course / "submitted" / "plain_file" / STEM).mkdir(parents=True)
+    (course / "submitted" / "plain_file" / STEM / f"{STEM}.py").write_text(
+        percent.with_cell(plain, "row-means", ANSWERS["right"])
+    )
     words = [str(Path(sys.executable).with_name("course")), "grade", STEM, "--course", str(course)]
     done = subprocess.run(words, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return course
+
+
+def test_a_plain_file_earns_what_the_notebook_earns(course):
+    logs = [course / "grading" / STEM / f"{name}.json" for name in ("right", "plain_file")]
+    notebook, plain = (json.loads(log.read_text()) for log in logs)
+    assert plain["marks"] == notebook["marks"]
+    assert sum(mark["points"] or 0 for mark in plain["marks"]) == MOST[CODE]
+    assert plain["repairs"] == []
 
 
 @pytest.mark.parametrize("student", ANSWERS)
