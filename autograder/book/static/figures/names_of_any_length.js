@@ -76,7 +76,7 @@ function strip(name, title, { scores, weights }) {
 }
 
 export const table = ({ values: { unscaled, scaled } }) => ({
-  head: ["", "not scaled", "divided by √d"],
+  head: ["64 keys", "not scaled", "divided by √d"],
   body: [
     ["deviation of the strangers' scores", print(unscaled.spread, 3), print(scaled.spread, 3)],
     ["score of the friend", print(unscaled.scores[0], 3), print(scaled.scores[0], 3)],
