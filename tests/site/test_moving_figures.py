@@ -162,8 +162,13 @@ def test_waking_changes_no_picture(name, opened):
     tab = opened(name, reduced_motion="reduce")
     tab.locator(".back").click()
     for drawn, svg in zip(still, tab.locator("svg").all(), strict=True):
-        assert svg.evaluate("svg => svg.textContent") == drawn.text
-        assert svg.get_attribute("aria-label") == drawn["aria-label"]
+        awake = BeautifulSoup(svg.evaluate("svg => svg.outerHTML"), "html.parser").svg
+        assert awake.text == drawn.text
+        assert shapes(awake) == shapes(drawn)
+
+
+def shapes(svg):
+    return [(shape.name, shape.attrs) for shape in svg.find_all(True)] + [svg["aria-label"]]
 
 
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])
