@@ -182,14 +182,17 @@ def _look_at(
 
 def _is_plain_file(item: Item) -> bool:
     """The assignment as one Python file; other programs are none of ours."""
-    small = item.name.lower().endswith(".py") and item.size <= PLAIN_AT_MOST
-    return small and b"# %%" in item.read()
+    return _is_python(item) and item.size <= PLAIN_AT_MOST and b"# %%" in item.read()
+
+
+def _is_python(item: Item) -> bool:
+    return item.name.lower().endswith(".py")
 
 
 def _bytes_of(item: Item, stem: str, file: Path, notes: list[str]) -> bytes:
     """Of a notebook, which a plain file becomes here: nbgrader takes nothing else."""
     data = item.read()
-    if item.name.lower().endswith(".py"):
+    if _is_python(item):
         text = data.decode("utf-8-sig", errors="replace")
         return json.dumps(percent.as_notebook(text, stem, ""), indent=1).encode()
     if len(data) <= NOTEBOOK_AT_MOST:
@@ -251,7 +254,7 @@ def _settle(
     notes = list(best.notes)
     if best.owner.file != f"{stem}.ipynb":
         notes.append(f"was called {best.owner.file}; it is {stem}.ipynb here")
-    counted = [c for c in candidates if c is best or c.answered or not _is_plain_file(c.item)]
+    counted = [c for c in candidates if c is best or c.answered or not _is_python(c.item)]
     if len(counted) > 1:
         notes.append(f"handed in {len(counted)} notebooks; {best.item.name} was taken")
     if best.owner.late:

@@ -11,6 +11,8 @@ import pytest
 from autograder.classroom import hand_ins
 from autograder.classroom.collect import collect_from
 from autograder.grading.submissions import handed_in
+from autograder.release import released_version
+from course_lib.checking import percent
 from tests.classroom.conftest import answered
 from tests.grader.rows import STEM
 
@@ -234,3 +236,35 @@ def test_a_zip_of_one_student_goes_by_its_own_name(course, tmp_path, notebook):
     source.write_bytes(packed({NAME: notebook}))
     collect_from(course, STEM, [source])
     assert set(there(course)) == {"ada"}
+
+
+@pytest.fixture
+def bundle(course) -> dict[str, bytes]:
+    """Everything that a student was given, with an answer in the plain file."""
+    folder = course / "release" / STEM
+    files = [
+        path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in str(path)
+    ]
+    given = {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+    plain = given[f"{STEM}.py"].decode()
+    return given | {f"{STEM}.py": percent.with_cell(plain, "row-means", "half = 1").encode()}
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_plain_file_is_taken_as_the_notebook_that_it_is(course, take, bundle, whole):
+    files = bundle if whole else {f"{STEM}.py": bundle[f"{STEM}.py"]}
+    report = take({f"{MOODLE}{name}": data for name, data in files.items()})
+    assert report.taken == ["ada"] and not report.problems
+    taken = json.loads(there(course)["ada"])
+    sources = {cell["id"]: cell["source"] for cell in taken["cells"]}
+    assert sources["row-means"] == "half = 1"
+    assert taken["metadata"]["course"]["version"] == released_version(course, STEM)
+    assert take({f"{MOODLE}{name}": data for name, data in files.items()}).unchanged == ["ada"]
+
+
+def test_the_notebook_of_a_bundle_handed_in_whole_is_taken(course, take, bundle, notebook):
+    fresh = (course / "release" / STEM / f"{STEM}.py").read_bytes()
+    files = bundle | {NAME: notebook, f"{STEM}.py": fresh}
+    report = take({f"{MOODLE}{name}": data for name, data in files.items()})
+    assert there(course) == {"ada": notebook}
+    assert not any("notebooks" in note for _, note in report.notes)
