@@ -229,14 +229,14 @@ class TeachingPlan(CourseDirective):
             parts = [(chapters[stem], 1 / listed.count(stem)) for stem in stems]
             minutes = sum(share * chapter.minutes for chapter, share in parts)
             required = sum(share * _required(chapter) for chapter, share in parts)
-            points = sum(
-                e.points for chapter, share in parts for e in chapter.exercises if share == 1
-            )
+            due = [stem for stem in stems if stem not in sum((s for _, s in plan[week:]), [])]
+            points = sum(e.points for stem in due for e in chapters[stem].exercises)
             halves = ", ".join(
                 f"{{doc}}`{chapter.stem}`" + ("" if share == 1 else " (a part)")
                 for chapter, share in parts
             )
-            figures = f"{minutes:.0f} min | {required:.0f} min | {points:g}" if parts else " | | "
+            earned = f"{points:g}" if due else ""
+            figures = f"{minutes:.0f} min | {required:.0f} min | {earned}" if parts else " | | "
             rows.append(f"| {week} | {halves} | {besides} | {figures} |")
         every = list(chapters.values())
         points = sum(e.points for chapter in every for e in chapter.exercises)

@@ -20,7 +20,14 @@ from autograder.grading.journal import CannotRecord, CourseIsBusy, Journal, cour
 from autograder.grading.outcome import Finding, Outcome
 from autograder.notebooks import nbgrader_configuration
 from autograder.release import course_option, nbgrader_api
-from autograder.reports.results import Result, Sheet, Submission, read_sections, read_sheets
+from autograder.reports.results import (
+    Result,
+    Sheet,
+    Submission,
+    mended_since,
+    read_sections,
+    read_sheets,
+)
 from autograder.reports.text import Typesetter, page
 
 LOOK, NOTHING = 1, 2
@@ -106,7 +113,15 @@ def write_feedback(
 def submissions_of(course: Path, stem: str, graded: list[Outcome]) -> list[Submission]:
     """What was found and what people wrote, together."""
     sheets, sections = read_sheets(course, stem), read_sections(course, stem)
-    return [Submission(o, sheets.get(o.student, Sheet(o.student)), sections) for o in graded]
+    return [
+        Submission(
+            outcome,
+            sheets.get(outcome.student, Sheet(outcome.student)),
+            sections,
+            mended_since(course, stem, submissions.read(course, stem, outcome.student).files),
+        )
+        for outcome in graded
+    ]
 
 
 def _write(course: Path, stem: str, submission: Submission, typesetter: Typesetter) -> None:

@@ -67,6 +67,8 @@ class Result:
     row: Row
     comment: str = ""
     section: str = ""
+    mended: bool = False
+    """A visible test is another now than in the version that the student worked with."""
     answer: str = ""
     attachments: dict = field(default_factory=dict)
     outputs: list[nbformat.NotebookNode] = field(default_factory=list)
@@ -126,6 +128,8 @@ class Submission:
     sheet: Sheet
     sections: dict[str, str]
     """Slug: the section of the chapter where the exercise is explained."""
+    mended: frozenset[str] = frozenset()
+    """Exercises whose visible tests have changed since the student's notebook was handed out."""
 
     @cached_property
     def notebook(self) -> nbformat.NotebookNode:
@@ -152,7 +156,8 @@ class Submission:
                 row = self.sheet.cells.get(mark.cell, Row()) if mark else Row()
                 comment = self.sheet.cells.get(slug, Row()).comment
                 section = self.sections.get(slug, "")
-                result = Result(slug, head[1], head[2], mark, row, comment, section)
+                mended = slug.replace("-", "_") in self.mended
+                result = Result(slug, head[1], head[2], mark, row, comment, section, mended)
             elif result and cell.id == result.slug:
                 result.answer, result.attachments = cell.source, cell.get("attachments", {})
             if result and cell.cell_type == "code" and not cell.id.endswith(CHECK):
@@ -222,6 +227,26 @@ def read_sections(course: Path, stem: str) -> dict[str, str]:
     records = sorted((course / "grader" / stem / "checks").glob("*/record.json"))
     named = ((path.parent.name, json.loads(path.read_text())) for path in records)
     return {name.replace("_", "-"): record["section"] for name, record in named}
+
+
+def mended_since(course: Path, stem: str, files: dict[str, bytes]) -> frozenset[str]:
+    """Exercises whose visible tests are others now than in the notebook that was handed in."""
+    path = course / "versions" / f"{stem}.json"
+    versions = json.loads(path.read_text()) if path.is_file() else {}
+    theirs = next((v for v in map(_version, files.values()) if v in versions), None)
+    if theirs is None:
+        return frozenset()
+    before, now = versions[theirs], versions[next(reversed(versions))]
+    return frozenset(name for name in now if before.get(name) != now[name])
+
+
+def _version(notebook: bytes) -> str:
+    """What a stranger's file says of itself."""
+    try:
+        version = json.loads(notebook)["metadata"]["course"]["version"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return ""
+    return version if isinstance(version, str) else ""
 
 
 def _first_line(cell: nbformat.NotebookNode) -> str:

@@ -232,6 +232,18 @@ def test_nbgrader_hands_the_pages_out_and_writes_the_same_itself(course, tmp_pat
     assert page(course, "bo") == ours
 
 
+def test_a_test_that_was_mended_since_is_told_where_it_was(course):
+    """The student's notebook is of the version before; another exercise has not changed."""
+    versions = course / "versions" / f"{STEM}.json"
+    ((version, tests),) = json.loads(versions.read_text()).items()
+    newer = tests | {"softmax": "0" * 16}
+    versions.write_text(json.dumps({version: tests, "1.0+mended": newer}))
+    run("feedback", STEM, "--course", str(course), "--student", "[bg]*")
+    assert "was mended after" in section(page(course, "bo"), "softmax")
+    assert page(course, "bo").count("was mended after") == 1
+    assert "was mended after" not in page(course, "gus")  # who handed no notebook in
+
+
 def test_without_grades_it_says_what_to_type(graded, tmp_path):
     course = shutil.copytree(graded, tmp_path / "course")
     (course / "grading" / "journal.db").unlink()
