@@ -22,6 +22,7 @@ NOT_LOADED = re.compile(
     r"|sphinx-design.*\.css|design-tabs\.js"
     r"|(documentation_options|doctools|sphinx_highlight)\.js"  # the search page loads them itself
 )
+SIZE_AS_STYLE = re.compile(r'style="width: (\d+)px; height: (\d+)px;"')
 COLOURS_IN_A_PICTURE = 256
 
 
@@ -55,7 +56,9 @@ def _code_colours() -> str:
 def prepare_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
     context["root_title"] = app.env.titles[app.config.root_doc].astext()
     # the role that docutils gives to an entry of the bibliography has been withdrawn
-    context["body"] = context.get("body", "").replace('role="doc-biblioentry"', 'role="listitem"')
+    body = context.get("body", "").replace('role="doc-biblioentry"', 'role="listitem"')
+    # docutils writes a size as a style, which a narrow window could not scale
+    context["body"] = SIZE_AS_STYLE.sub(r'width="\1" height="\2"', body)
     for kind in ("css_files", "script_files"):
         context[kind] = [file for file in context[kind] if not NOT_LOADED.fullmatch(_name(file))]
 

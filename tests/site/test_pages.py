@@ -180,6 +180,18 @@ def test_a_proof_is_folded_on_the_screen_and_open_in_print(browser, address):
         assert answer.is_visible()
 
 
+def test_a_figure_keeps_its_shape_on_a_phone(browser, address):
+    with browser.new_context(viewport={"width": 390, "height": 800}) as context:
+        tab = context.new_page()
+        tab.goto(f"{address}/chapters/03_softmax.html")
+        shapes = tab.locator("figure img").evaluate_all(
+            "all => all.map(one => [one.width / one.height, one.naturalWidth / one.naturalHeight])"
+        )
+    assert shapes
+    for shown, drawn in shapes:
+        assert shown == pytest.approx(drawn, rel=0.02)
+
+
 def test_a_figure_stands_on_paper_in_the_dark(browser, address):
     with browser.new_context(color_scheme="dark") as context:
         tab = context.new_page()
