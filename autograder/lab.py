@@ -12,6 +12,8 @@ from autograder.release import COURSE, chapter_folders, make_release
 from course_lib.checking.work import OUTLINE, Assignment
 
 PLACE = ROOT / "_build" / "lab"
+RELEASED = PLACE / "released"
+"""Of its own, so that the course folder of a class stays as it was handed out."""
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -30,17 +32,17 @@ def lab(chapter: str | None, options: tuple[str, ...]) -> None:
         raise click.UsageError(f"{what}. There are: {', '.join(known)}")
     folder = PLACE / chapter
     if not folder.is_dir():
-        unpack(chapter, PLACE)
-    version = Assignment.read(folder / "checks" / OUTLINE).version
-    print(f"{folder}  (version {version})")
+        print(f"releasing {chapter}")
+        make_release(load_assignment(chapter_folders(COURSE)[chapter]), RELEASED)
+        unpack(chapter, PLACE, RELEASED)
+    outline = folder / "checks" / OUTLINE
+    if not outline.is_file():
+        raise click.ClickException(f"{folder} is of an older course: keep what you need, delete it")
+    print(f"{folder}  (version {Assignment.read(outline).version})")
     sys.exit(subprocess.call([sys.executable, str(folder / "course.py"), "lab", *options]))
 
 
-def unpack(chapter: str, place: Path, course: Path = COURSE) -> None:
-    """The bundle as it is released, made if need be."""
-    bundle = course / "bundles" / f"{chapter}.zip"
-    if not bundle.is_file():
-        print(f"releasing {chapter}")
-        make_release(load_assignment(chapter_folders(course)[chapter]), course)
-    with zipfile.ZipFile(bundle) as archive:
+def unpack(chapter: str, place: Path, course: Path) -> None:
+    """Put the bundle of this course folder where a student would."""
+    with zipfile.ZipFile(course / "bundles" / f"{chapter}.zip") as archive:
         archive.extractall(place)
