@@ -96,9 +96,8 @@ class ExerciseBox(CourseDirective):
 
     def _facts(self, exercise: Exercise) -> nodes.paragraph:
         level, goal = exercise.level, self.assignment().goals[exercise.goal]
-        dots = "●" * level + "○" * (HIGHEST_LEVEL - level)
         facts = nodes.paragraph(classes=["exercise-facts"])
-        facts += _for_eyes(dots, f"level {level} of {HIGHEST_LEVEL}:")
+        facts += level_dots(level)
         facts += nodes.Text(f" {LEVELS[level]}, about {exercise.minutes} minutes")
         if exercise.required:
             facts += [nodes.Text(", "), _for_eyes("★", ""), nodes.Text(" on the required path")]
@@ -285,6 +284,11 @@ def _python(source: str) -> nodes.literal_block:
 
 def _mark(text: str) -> nodes.inline:
     return nodes.inline("", text, classes=["mark"])
+
+
+def level_dots(level: int) -> nodes.raw:
+    dots = "●" * level + "○" * (HIGHEST_LEVEL - level)
+    return _for_eyes(dots, f"level {level} of {HIGHEST_LEVEL}:")
 
 
 def _for_eyes(sign: str, spoken: str) -> nodes.raw:

@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = (
     "_config.yml",
     "_toc.yml",
+    "CITATION.cff",
     "package-lock.json",
     "autograder/bundle.py",
     "autograder/exercises.py",

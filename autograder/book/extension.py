@@ -16,7 +16,17 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.util import logging
 
-from autograder.book import boxes, figures, formulas, gate, numbering, proof_blocks, theme, try_it
+from autograder.book import (
+    boxes,
+    figures,
+    finding,
+    formulas,
+    gate,
+    numbering,
+    proof_blocks,
+    theme,
+    try_it,
+)
 
 SEARCH_READS_A_FORMULA_ONCE = """
 document.addEventListener("DOMContentLoaded", () => {
@@ -98,6 +108,7 @@ def setup(app: Sphinx) -> dict:
     boxes.setup(app)
     figures.setup(app)
     proof_blocks.setup(app)
+    finding.setup(app)
     formulas.setup(app)
     theme.setup(app)
     try_it.setup(app)

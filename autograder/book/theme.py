@@ -46,11 +46,13 @@ def write_style_sheet(app: Sphinx) -> None:
 
 
 def _code_colours() -> str:
-    rules = []
+    """On paper code has the colours of a light page, whatever the screen had."""
+    prefixes = {"light": ".highlight", "dark": 'html[data-theme="dark"] .highlight'}
+    sheets = {}
     for theme, style in CODE_COLOURS.items():
-        css = HtmlFormatter(style=style).get_style_defs(f'html[data-theme="{theme}"] .highlight')
-        rules += [line for line in css.splitlines() if "background" not in line]
-    return "\n".join(rules)
+        rules = HtmlFormatter(style=style).get_style_defs(prefixes[theme]).splitlines()
+        sheets[theme] = "\n".join(rule for rule in rules if "background" not in rule)
+    return f"{sheets['light']}\n@media screen {{\n{sheets['dark']}\n}}"
 
 
 def prepare_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
