@@ -43,7 +43,8 @@ class ExerciseList(CourseDirective):
                 f'<li data-exercise="{assignment.stem}/{exercise.name}"'
                 f' data-minutes="{exercise.minutes}"{" data-required" * exercise.required}>'
             )
-            section += self._facts(exercise)
+            for fact in self._facts(exercise):
+                section += [fact, nodes.Text(" ")]
             section += _html('<span class="state"></span></li>')
         section += _html("</ul>")
         return section
