@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SOURCES = ("chapters", "solutions", "course_lib", "autograder", "_config.yml", "_toc.yml")
+SOURCES = (
+    *("chapters", "solutions", "course_lib", "autograder"),
+    *("_config.yml", "_toc.yml", "CITATION.cff"),
+)
 
 
 @pytest.mark.slow
