@@ -168,8 +168,13 @@ def middle(line) -> tuple[float, float]:
     return box["x"] + 14, box["y"] + box["height"] / 2
 
 
+STILL = ".bd-article section { content-visibility: visible !important }"
+"""Sections drawn late would move the lines away from the pointer of a test."""
+
+
 def test_lines_are_dragged_by_mouse(softmax, visit):
     tab = visit(softmax, viewport={"width": 1280, "height": 1400})
+    tab.add_style_tag(content=STILL)
     proof = tab.locator(".proof-blocks .built")
     for letter in reversed(softmax.solution):  # each to the top of the proof
         line = tab.locator(f"[data-letter={letter}]")
@@ -191,6 +196,7 @@ def test_lines_are_dragged_by_mouse(softmax, visit):
 
 def test_a_line_is_dragged_by_finger_and_the_page_scrolls_beside_its_grip(softmax, visit):
     tab = visit(softmax, viewport={"width": 390, "height": 1600}, has_touch=True)
+    tab.add_style_tag(content=STILL)
     tab.locator(".proof-blocks .built").scroll_into_view_if_needed()
     finger = tab.context.new_cdp_session(tab)
 
