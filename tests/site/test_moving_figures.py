@@ -251,6 +251,17 @@ def test_cells_are_painted_by_arrow_keys_and_space_bar(opened):
     assert tab.locator("table.grid [tabindex='0']").count() == 1
 
 
+def test_where_softmax_fails_the_star_is_lost_and_comes_back(opened):
+    tab = opened("softmax_temperature")
+    tab.locator("select").select_option("float16")
+    assert tab.locator(".star").count() == 1
+    tab.locator("input[type=number][data-name=shift]").fill("1000")
+    assert tab.locator(".star").count() == 0
+    tab.locator(".said", has_text="Every weight is nan").wait_for()
+    tab.locator("select").select_option("stable")
+    assert tab.locator(".star").count() == 1
+
+
 def test_sixty_steps_lead_the_hand_where_the_page_says(opened):
     """The chapter descends in Python: past Ada, then back a little as the hand grows."""
     hand = island.hand(0)

@@ -72,8 +72,8 @@ export function arrow(from, to, kind) {
 
 /** `answers`: {at, weights, label}; a spoke for each weight of the first; `ghost`: where it was. */
 export function map(data, { answers, ghosts = [], extra = "", over = "", title = "the map: values and answer", says }) {
-  const [{ at, weights }] = answers;
-  const star = onMap(at);
+  const [{ at, weights } = {}] = answers;
+  const star = at && onMap(at);
   const spokes = (weights ?? []).map(
     (weight, j) =>
       `<line class="spoke who${j}" x1="${onMap(data.values[j])[0]}" y1="${onMap(data.values[j])[1]}" ` +

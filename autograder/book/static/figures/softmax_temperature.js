@@ -1,7 +1,7 @@
 // Chapter 3: temperature moves the answer from the middle of the island to the loudest radio, a
 // shift of all scores moves nothing; written down naively it does, where the exponentials fail.
 
-import { curve, print, share, point } from "./base.js";
+import { curve, point, print, share, text } from "./base.js";
 import { average, entropyInBits, islandScores, range, softmax } from "./formulas.js";
 import { angleAt, dial, map, moved, onMap } from "./island.js";
 
@@ -50,15 +50,11 @@ export function panels({ state, values, data }, before) {
   const path = curve([...range(120, 0, 12), ...range(40, 12, 400)].map(at), "path");
   const lost = Number.isNaN(values.weights[0]);
   const heard = lost ? undefined : values.weights;
-  const answers = lost ? [{ at: data.centre }] : [{ at: values.answer, weights: values.weights }];
+  const answers = lost ? [] : [{ at: values.answer, weights: values.weights }];
   const ghosts = before && !lost && !Number.isNaN(before.values.answer[0]) ? [before.values.answer] : [];
-  const chart = map(data, { answers, ghosts, extra: path });
-  if (lost) {
-    const [x, y] = onMap(data.centre);
-    chart.body = chart.body.slice(0, chart.body.indexOf('<path class="star"')) + `<text x="${x}" y="${y}" class="fault">nan</text>`;
-    chart.says = "Map without an answer: nan.";
-  }
-  return [dial(data, { hands: [{ angle: state.angle }], weights: heard }), chart];
+  const over = lost ? text(...onMap(data.centre), "nan", "fault") : "";
+  const says = lost ? "Map without an answer: nan." : undefined;
+  return [dial(data, { hands: [{ angle: state.angle }], weights: heard }), map(data, { answers, ghosts, extra: path, over, says })];
 }
 
 export const table = ({ values, data }) => ({
