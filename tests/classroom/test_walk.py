@@ -133,18 +133,20 @@ def instructor_marks(browser, course: Path, place: Path) -> None:
     with jupyterlab(course, place / "instructor", "-m", "jupyterlab") as address:
         page = browser.new_page(viewport={"width": 1280, "height": 1000})
         page.set_default_timeout(120_000)
+        page.goto(f"{address}/lab?token={TOKEN}")  # which logs in; the formgrader does not
+        page.wait_for_selector("#jp-top-panel")
         page.goto(
-            f"{address}/formgrader/gradebook/{STEM}/{STEM}?token={TOKEN}",
+            f"{address}/formgrader/gradebook/{STEM}/{STEM}",
             wait_until="domcontentloaded",
         )
         page.get_by_role("link", name=re.compile("Submission #1")).first.click()
         heading = page.get_by_role("heading", name="For whoever marks")
         heading.wait_for()
-        rubric, mark = heading.bounding_box(), page.locator(f"#{PROOF}").bounding_box()
+        rubric, mark = heading.bounding_box(), page.locator(f"input#{PROOF}").bounding_box()
         assert 0 < mark["y"] - rubric["y"] < 600, "the rubric is in sight of the mark"
         heading.scroll_into_view_if_needed()
         shot(page, "walk_3_formgrader")
-        page.fill(f"#{PROOF}", "1.5")
+        page.fill(f"input#{PROOF}", "1.5")
         page.keyboard.press("Tab")
         page.wait_for_timeout(1500)
         page.close()
