@@ -1,8 +1,11 @@
 """One worker: a referee with its sandbox, fed with jobs through a pipe until the pipe closes."""
 
 import signal
+from collections.abc import Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
 
 from autograder.grading.referee import Grader, Job
 from autograder.sandbox import limits
@@ -24,12 +27,26 @@ def work(pipe: Connection, package: Path, stem: str, tier: str, kernel: bool) ->
     with sandbox:
         grader = Grader(package, stem, sandbox)
         pipe.send(("ready", ""))
-        while True:
-            try:
-                job: Job = pipe.recv()
-            except EOFError:
-                return
+        for job in _jobs(pipe):
             pipe.send(("outcome", _grade(grader, job)))
+
+
+def _jobs(pipe: Connection) -> Iterator[Job]:
+    """Taken in as they come: two who both wait for the other to read would wait for ever."""
+    waiting: SimpleQueue[Job | None] = SimpleQueue()
+
+    def take_in() -> None:
+        try:
+            while True:
+                waiting.put(pipe.recv())
+        except EOFError:
+            pass
+        finally:
+            waiting.put(None)
+
+    Thread(target=take_in, daemon=True).start()
+    while job := waiting.get():
+        yield job
 
 
 def _grade(grader: Grader, job: Job) -> object:

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from nbformat.v4 import new_code_cell
@@ -150,6 +151,27 @@ def test_a_worker_that_is_killed_at_work_is_replaced(unpacked, maker, monkeypatc
             found[outcome.student] = outcome
     assert killed
     assert set(found) == {member.name for member in members}
+    assert all(as_due(found[member.name], member) for member in members)
+
+
+def test_large_submissions_and_large_outcomes_meet_without_waiting_for_each_other(unpacked, maker):
+    members = [
+        with_cell(maker.model(f"student_{k}"), "for k in range(9): print('x' * 90_000)", at=1)
+        for k in range(3)
+    ]
+    for member in members:
+        member.files["notes.txt"] = bytes(1 << 20)
+    found = {}
+    pool = LocalPool(unpacked, STEM, 1)
+
+    def grade():
+        found.update((outcome.student, outcome) for outcome in pool.grade(map(job, members)))
+
+    grading = Thread(target=grade, daemon=True)
+    grading.start()
+    grading.join(120)
+    for worker in pool._team:
+        worker.process.kill()
     assert all(as_due(found[member.name], member) for member in members)
 
 
