@@ -314,15 +314,15 @@ def test_a_prediction_is_kept_and_its_answer_can_be_shown(browser, address):
         tab.goto(url, wait_until="networkidle")
         assert not [url for url in asked if "softmax_temperature.js" in url]
         figure = tab.locator("#fig-move-temperature")
-        figure.scroll_into_view_if_needed()
+        tab.evaluate("location.hash = 'fig-move-temperature'")
         figure.locator("[data-started]").wait_for()
         assert not figure.locator(".answer").is_visible()
         figure.locator(".choices label").nth(1).click()
         figure.locator("[data-show]").click()
         angle = figure.locator("input[type=number][data-name=angle]")
         assert angle.input_value() == "29"
-        tab.goto(url)
-        figure.scroll_into_view_if_needed()
+        tab.goto("about:blank")
+        tab.goto(f"{url}#fig-move-temperature")
         figure.locator("[data-started]").wait_for()
         assert figure.locator(".choices input").nth(1).is_checked()
         assert figure.locator(".answer").is_visible()
