@@ -27,6 +27,7 @@ from tests.site.trying import Notebook, Tried
 CHAPTER = "03_softmax"
 ASSIGNMENT = load_assignment(ROOT / "solutions" / CHAPTER)
 SOFTMAX, LOGSUMEXP = ASSIGNMENT["softmax"], ASSIGNMENT["logsumexp"]
+FORGETS = ASSIGNMENT["what_softmax_forgets"]
 HELPER = """
 def largest(x):
     return x.max()
@@ -53,7 +54,9 @@ def write_book(root: Path) -> Path:
     chapters.mkdir()
     (chapters / "references.bib").write_text("")
     (chapters / "start.md").write_text("# Start\n")
-    boxes = "".join(f"\n```{{course-exercise}} {e.name}\n```\n" for e in (SOFTMAX, LOGSUMEXP))
+    boxes = "".join(
+        f"\n```{{course-exercise}} {e.name}\n```\n" for e in (SOFTMAX, LOGSUMEXP, FORGETS)
+    )
     (chapters / f"{CHAPTER}.md").write_text(f"{HEADER}# Softmax\n{boxes}")
     (root / "_toc.yml").write_text(
         f"format: jb-book\nroot: chapters/start\nchapters:\n  - file: chapters/{CHAPTER}\n"
@@ -228,6 +231,8 @@ def test_a_solved_exercise_stays_solved(tried):
 def test_work_is_taken_along_as_the_chapters_notebook(context, address, tmp_path):
     cell = Tried(context, address, CHAPTER, "softmax").open()
     cell.text.fill(SOFTMAX.solution)
+    for line in "ba":
+        cell.tab.get_by_role("button", name=f"Add line {line} to the proof").click()
     with cell.tab.expect_download() as download:
         cell.press("Take it along")
     assert download.value.suggested_filename == f"{CHAPTER}.ipynb"
@@ -237,6 +242,7 @@ def test_work_is_taken_along_as_the_chapters_notebook(context, address, tmp_path
     cells = {taken_cell.id: taken_cell for taken_cell in taken.cells}
     assert cells["softmax"].source == SOFTMAX.solution.rstrip()
     assert cells["softmax"].metadata.nbgrader.solution
+    assert cells["what-softmax-forgets"].source.endswith('= [\n    "b","a"\n]')
     assert cells["logsumexp"].source == f"{LOGSUMEXP.starter}\n    ..."
     assert LOGSUMEXP.solution.strip().splitlines()[-1] not in cells["logsumexp"].source
 

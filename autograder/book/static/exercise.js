@@ -4,7 +4,6 @@ import { exerciseKey, keep, kept } from "./keep.js";
 import { Python } from "./python.js";
 
 const INDENT = "    ";
-const boxes = [...document.querySelectorAll(".try")];
 const opened = new Map(); // cells by name, in the order in which they were opened
 let python;
 
@@ -213,12 +212,13 @@ class Cell {
       this.say("The notebook did not arrive. Are you on line? Your text is kept.");
       return;
     }
-    for (const box of boxes) {
-      const [chapter, name] = box.dataset.exercise.split("/");
-      const answer = kept(exerciseKey(chapter, name))?.answer.trimEnd();
+    for (const { dataset } of document.querySelectorAll("[data-exercise]")) {
+      const [chapter, name] = dataset.exercise.split("/");
+      const { answer, order } = kept(exerciseKey(chapter, name)) ?? {};
       const cell = notebook.cells.find(({ id }) => id === name.replaceAll("_", "-"));
       const starter = [cell.source].flat().join("");
-      if (answer && !starter.startsWith(answer)) cell.source = answer;
+      if (answer && !starter.startsWith(answer.trimEnd())) cell.source = answer.trimEnd();
+      if (order?.length) cell.source = starter.replace("...", JSON.stringify(order).slice(1, -1));
     }
     const file = new Blob([JSON.stringify(notebook, null, 1)], { type: "application/x-ipynb+json" });
     const link = make("a", { href: URL.createObjectURL(file), download: `${this.chapter}.ipynb` });
@@ -259,7 +259,7 @@ function type(words) {
   document.execCommand(words ? "insertText" : "delete", false, words);
 }
 
-for (const box of boxes) {
+for (const box of document.querySelectorAll(".try")) {
   box.querySelector("button.try-open").addEventListener("click", () => {
     const cell = new Cell(box);
     python ??= new Python(cell.chapter);
