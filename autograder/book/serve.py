@@ -3,6 +3,7 @@
 import gzip
 import io
 import os
+import sys
 from collections.abc import Callable
 from email.utils import formatdate
 from functools import lru_cache, partial
@@ -53,13 +54,20 @@ class Pages(SimpleHTTPRequestHandler):
         """A reader's clicks are nobody's business."""
 
 
+class Server(ThreadingHTTPServer):
+    def handle_error(self, request, client_address) -> None:
+        """Whoever leaves a page while it loads is no error."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 def server(folder: Path, port: int = 0) -> ThreadingHTTPServer:
     """A server of this folder on the loopback; another free port where the wanted one is taken."""
     handler = partial(Pages, directory=str(folder))
     try:
-        return ThreadingHTTPServer(("127.0.0.1", port), handler)
+        return Server(("127.0.0.1", port), handler)
     except OSError:
-        return ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        return Server(("127.0.0.1", 0), handler)
 
 
 def serve_until_interrupted(folder: Path, port: int, tell: Callable[[str], None]) -> None:

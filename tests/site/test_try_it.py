@@ -21,13 +21,14 @@ from autograder.book.serve import server
 from autograder.exercises import load_assignment
 from autograder.notebooks import answer_cell
 from autograder.release import make_release
-from tests.site.conftest import HEADER, ROOT, build
-from tests.site.trying import Notebook, Tried
+from tests.site.conftest import ROOT, build
+from tests.site.trying import Notebook, Tried, write_book
 
 CHAPTER = "03_softmax"
 ASSIGNMENT = load_assignment(ROOT / "solutions" / CHAPTER)
 SOFTMAX, LOGSUMEXP = ASSIGNMENT["softmax"], ASSIGNMENT["logsumexp"]
 FORGETS = ASSIGNMENT["what_softmax_forgets"]
+SHOWN = {CHAPTER: (SOFTMAX, LOGSUMEXP, FORGETS)}
 HELPER = """
 def largest(x):
     return x.max()
@@ -46,27 +47,9 @@ ANSWERS = {
 pytestmark = pytest.mark.browser
 
 
-def write_book(root: Path) -> Path:
-    for name in ("autograder", "course_lib", "solutions"):
-        (root / name).symlink_to(ROOT / name)
-    shutil.copy(ROOT / "_config.yml", root)
-    chapters = root / "chapters"
-    chapters.mkdir()
-    (chapters / "references.bib").write_text("")
-    (chapters / "start.md").write_text("# Start\n")
-    boxes = "".join(
-        f"\n```{{course-exercise}} {e.name}\n```\n" for e in (SOFTMAX, LOGSUMEXP, FORGETS)
-    )
-    (chapters / f"{CHAPTER}.md").write_text(f"{HEADER}# Softmax\n{boxes}")
-    (root / "_toc.yml").write_text(
-        f"format: jb-book\nroot: chapters/start\nchapters:\n  - file: chapters/{CHAPTER}\n"
-    )
-    return root
-
-
 @pytest.fixture(scope="module")
 def book(tmp_path_factory) -> Path:
-    root = write_book(tmp_path_factory.mktemp("book"))
+    root = write_book(tmp_path_factory.mktemp("book"), SHOWN)
     assert build(root) == ""
     return root
 
@@ -348,7 +331,7 @@ def test_where_python_cannot_be_had_the_site_says_so_once_and_has_no_cells(tmp_p
     root = tmp_path / "book"
     root.mkdir()
     done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_PYTHON, str(write_book(root))],
+        [sys.executable, "-c", WITHOUT_PYTHON, str(write_book(root, SHOWN))],
         capture_output=True,
         text=True,
         env={**os.environ, **unreachable},

@@ -1,16 +1,37 @@
-"""An exercise as a reader of a page uses it, and the same answer in a notebook."""
+"""A book of boxes alone; an exercise as its reader uses it; the same answer in a notebook."""
 
 import contextlib
 import io
+import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from autograder.bundle import write_checks
-from autograder.exercises import Assignment
+from autograder.exercises import Assignment, Exercise
 from course_lib.checking import notebook, page
+from tests.site.conftest import HEADER, ROOT
 
 TWO_MINUTES = 120_000
+
+
+def write_book(root: Path, shown: dict[str, Iterable[Exercise]]) -> Path:
+    """By chapter, the exercises whose boxes stand in it."""
+    for name in ("autograder", "course_lib", "solutions"):
+        (root / name).symlink_to(ROOT / name)
+    shutil.copy(ROOT / "_config.yml", root)
+    chapters = root / "chapters"
+    chapters.mkdir()
+    (chapters / "references.bib").write_text("")
+    (chapters / "start.md").write_text("# Start\n")
+    listed = ""
+    for stem, exercises in shown.items():
+        boxes = "".join(f"\n```{{course-exercise}} {e.name}\n```\n" for e in exercises)
+        (chapters / f"{stem}.md").write_text(f"{HEADER}# Chapter\n{boxes}")
+        listed += f"  - file: chapters/{stem}\n"
+    (root / "_toc.yml").write_text(f"format: jb-book\nroot: chapters/start\nchapters:\n{listed}")
+    return root
 
 
 class Tried:
