@@ -15,6 +15,7 @@ from autograder.exercises import LEVELS, Assignment, Exercise, load_course
 
 KINDS = {"code": "function", "proof blocks": "proof to build", "proof": "proof to write"}
 MY_STATE = """
+<noscript><style>.my-state { display: none !important; }</style></noscript>
 <div class="my-state" hidden>
 <p class="my-progress"></p>
 <p class="my-next"></p>
