@@ -23,7 +23,7 @@ def released(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def postgres(released):
+def postgres(released, tmp_path_factory):
     """A server with a database `released`, in which nbgrader has put the assignment."""
     programs = find_programs()
     if programs is None or not hasattr(os, "geteuid"):
@@ -32,7 +32,8 @@ def postgres(released):
     server = Server(programs)
     try:
         server.copy_of("template0")
-        _release_into(released, server.address("gradebook_0"))
+        copy = shutil.copytree(released, tmp_path_factory.mktemp("postgres") / "course")
+        _release_into(copy, server.address("gradebook_0"))
         yield server
     finally:
         server.remove()

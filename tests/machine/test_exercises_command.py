@@ -11,7 +11,7 @@ from autograder import cli, exercises_command
 @pytest.fixture
 def type_in(course, monkeypatch):
     """Type words after `course exercises`, in front of the small course."""
-    monkeypatch.setattr(exercises_command, "load_course", course.load_all)
+    monkeypatch.setattr(exercises_command, "load_course", lambda _: course.load_all())
 
     def run(*words):
         return CliRunner().invoke(cli.main, ["exercises", *words], env={"COLUMNS": "120"})
@@ -88,7 +88,7 @@ def test_no_seed_at_all_proves_nothing_and_is_refused(type_in):
 
 
 def test_a_course_without_exercises_is_said(type_in, course, monkeypatch):
-    monkeypatch.setattr(exercises_command, "load_course", list)
+    monkeypatch.setattr(exercises_command, "load_course", lambda _: [])
     done = type_in()
     assert done.exit_code == 2
     assert "there is no exercise" in done.stderr

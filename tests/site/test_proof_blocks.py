@@ -124,7 +124,7 @@ def test_a_proof_is_built_by_keyboard_alone(name, visit):
         focus(f"Add line {letter} to the proof")
         tab.keyboard.press("Space")
     assert built(tab) == exercise.solution
-    assert "A proof. Every line follows" in tab.locator(".proof-blocks .verdict").inner_text()
+    assert "A proof. Every line follows" in tab.locator(".proof-blocks .verdict").text_content()
     assert (
         f"{exercise.points:g} of {exercise.points:g} points"
         in tab.locator(".proof-blocks [role=status]").inner_text()
@@ -150,7 +150,7 @@ def test_a_line_is_moved_up_and_down_and_out_by_keyboard(softmax, visit):
     assert built(tab) == ["j", "e"]
     assert said.inner_text().startswith("Line a is back among the lines offered.")
     assert tab.evaluate("document.activeElement.ariaLabel") == "Add line a to the proof"
-    offered = tab.locator(".proof-blocks .offered > li > strong").all_inner_texts()
+    offered = tab.locator(".proof-blocks .offered > li > strong").all_text_contents()
     assert offered == sorted(offered)
 
 
@@ -160,7 +160,7 @@ def test_a_wrong_step_says_why_it_does_not_follow(softmax, visit):
     tab.locator(f"[data-letter={letter}] .move-in").click()
     reason = tab.locator(f"[data-letter={letter}] .reason").inner_text()
     assert reason == f"Line {letter} does not hold here: {why}"
-    assert "0 of 7 points" in tab.locator(".proof-blocks .verdict").inner_text()
+    assert "0 of 7 points" in tab.locator(".proof-blocks .verdict").text_content()
 
 
 def middle(line) -> tuple[float, float]:
@@ -225,12 +225,12 @@ def test_a_proof_begun_is_there_again_after_a_reload(softmax, visit):
     tab.reload()
     tab.locator(".proof-blocks.ready").wait_for()
     assert built(tab) == softmax.solution[:3]
-    assert "4 more belong to the proof" in tab.locator(".proof-blocks .verdict").inner_text()
+    assert "4 more belong to the proof" in tab.locator(".proof-blocks .verdict").text_content()
 
 
 def test_without_javascript_the_lines_stand_as_a_list(softmax, visit):
     tab = visit(softmax, java_script_enabled=False)
     lines = tab.locator(".proof-blocks .offered > li")
-    assert lines.locator("strong").all_inner_texts() == list(softmax.blocks.letters)
+    assert lines.locator("strong").all_text_contents() == list(softmax.blocks.letters)
     assert lines.last.is_visible()
     assert not tab.locator(".proof-blocks .built").is_visible()
