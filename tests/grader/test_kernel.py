@@ -3,7 +3,6 @@
 import sys
 import time
 from dataclasses import dataclass
-from functools import partial
 
 import pytest
 from click.testing import CliRunner
@@ -12,7 +11,6 @@ from autograder.cli import main
 from autograder.exercises import ROOT as CHECKOUT
 from autograder.exercises import load_assignment
 from autograder.grading import package
-from autograder.grading.attacks import ATTACKS
 from autograder.grading.demo import Class, Member
 from autograder.grading.outcome import Mark, Outcome
 from autograder.grading.pool import LocalPool
@@ -109,14 +107,12 @@ class GradedTwice:
 
 @pytest.fixture(scope="module")
 def graded_twice(tmp_path_factory):
-    """A class with a little of everything, and all attacks but those that only take time."""
+    """A class with a little of everything, and two attacks of each kind."""
     course = tmp_path_factory.mktemp("course")
     assignment = load_assignment(CHECKOUT / "solutions" / STEM)
     make_release(assignment, course)
     maker = Class(assignment, course)
-    attacks = [attack for attack in ATTACKS if not attack.stalls]
-    makers = [*maker._makers(), *(partial(maker.attack, attack=attack) for attack in attacks)]
-    members = [make(f"student_{n:03}") for n, make in enumerate(makers)]
+    members = [make(f"student_{n:03}") for n, make in enumerate(maker._makers())]
     unpacked = course / "package"
     package.unpack(package.pack(course, STEM), unpacked)
     for folder in (unpacked, course, *course.parents[:2]):
