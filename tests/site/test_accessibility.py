@@ -27,7 +27,7 @@ def test_axe_finds_nothing_in_light_dark_and_on_a_phone(page, tab, address):
     tab.goto(f"{address}/{page}")
     assert axe_violations(tab) == []
     tab.emulate_media(color_scheme="dark")
-    assert tab.evaluate("document.documentElement.dataset.theme") == "dark"
+    tab.wait_for_function("document.documentElement.dataset.theme === 'dark'")
     assert axe_violations(tab, "color-contrast", "link-in-text-block") == []
     tab.set_viewport_size({"width": 390, "height": 800})
     for menu in ("chapters", "sections"):
