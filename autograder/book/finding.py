@@ -16,7 +16,7 @@ from autograder.exercises import LEVELS, Assignment, Exercise, load_course
 KINDS = {"code": "function", "proof blocks": "proof to build", "proof": "proof to write"}
 MY_STATE = """
 <noscript><style>.my-state { display: none !important; }</style></noscript>
-<div class="my-state" hidden>
+<div class="my-state waiting">
 <p class="my-progress"></p>
 <p class="my-next"></p>
 <p class="my-buttons"><button type="button" class="save-state">Save my state as a file</button>

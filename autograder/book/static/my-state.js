@@ -21,7 +21,7 @@ function show() {
     `You have solved ${solved} of ${all.length} exercises` +
     (tried ? ` and begun ${tried} more.` : ".");
   sayNext(all.filter((line) => line.dataset.state !== "solved"));
-  box.hidden = false;
+  box.classList.remove("waiting");
 }
 
 /** What was begun comes first, then the required path, then the rest. */
