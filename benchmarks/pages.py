@@ -67,6 +67,7 @@ def axe_violations(tab: Page, *rules: str) -> list[str]:
     if not tab.evaluate("'axe' in window"):
         tab.evaluate((npm_package("axe-core") / "axe.min.js").read_text())
         tab.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+        tab.add_style_tag(content="* { content-visibility: visible !important; }")
     tab.evaluate(SETTLED)
     options = {"resultTypes": ["violations"]} | ({"runOnly": rules} if rules else {})
     found = tab.evaluate("options => axe.run(document, options)", options)["violations"]

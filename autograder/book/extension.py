@@ -86,6 +86,14 @@ def say_versions(app: Sphinx, pagename: str, templatename: str, context: dict, d
         context["body"] += f'<p class="executed-with">This page was executed with {versions()}.</p>'
 
 
+def summaries_are_called_what_they_say(
+    app: Sphinx, pagename: str, templatename: str, context: dict, doctree
+) -> None:
+    """myst-nb gives them another name, which whoever speaks to the computer would have to guess."""
+    if doctree:
+        context["body"] = context["body"].replace(' aria-label="Toggle hidden content"', "")
+
+
 def excerpts_without_echo(
     app: Sphinx, pagename: str, templatename: str, context: dict, doctree
 ) -> None:
@@ -118,6 +126,7 @@ def setup(app: Sphinx) -> dict:
     app.connect("doctree-read", unique_ids)
     app.connect("doctree-read", remember_where_pictures_stand)
     app.connect("html-page-context", say_versions)
+    app.connect("html-page-context", summaries_are_called_what_they_say)
     app.connect("html-page-context", excerpts_without_echo)
     app.connect("build-finished", refuse_bad_pages)
     return {"version": "1", "parallel_read_safe": False, "parallel_write_safe": True}
