@@ -79,7 +79,7 @@ def test_jobs_go_to_the_worker_that_has_declared_the_resource(tmp_path):
             got = {cell: found[member.name][cell] for cell in member.points}
             assert got == pytest.approx(member.points), member.kind
         with Client(address, timeout=30) as client:
-            graded = client.run(_graders)
+            graded = client.run(lambda: one_grader._grader.cache_info().currsize)
             has = client.scheduler_info(n_workers=-1)["workers"]
             assert {where: bool(has[where]["resources"]) for where in graded} == {
                 where: number > 0 for where, number in graded.items()
@@ -96,7 +96,3 @@ def test_jobs_go_to_the_worker_that_has_declared_the_resource(tmp_path):
                 pytest.raises(NoSandbox, match="declared a GPU, and torch finds none"),
             ):
                 list(pool.grade(on_a_gpu))
-
-
-def _graders() -> int:
-    return one_grader._grader.cache_info().currsize
