@@ -110,8 +110,11 @@ def lab(python, folder, words):
     paths = [str(HERE / "lab_settings"), known.get("JUPYTER_CONFIG_PATH", "")]
     known["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, paths))
     known["PATH"] = os.pathsep.join([str(Path(python).parent), known.get("PATH", "")])
-    print("JupyterLab opens in your browser. To end it, press Ctrl-C here.")
+    print("JupyterLab opens in your browser. To end it, press Ctrl-C here.", flush=True)
     command = [python, "-m", "jupyterlab", folder.name + ".ipynb", *words]
+    if os.name == "posix":  # what ends this program ends JupyterLab
+        os.chdir(str(folder))
+        os.execve(python, command, known)
     try:
         return subprocess.call(command, cwd=str(folder), env=known)
     except KeyboardInterrupt:
