@@ -9,6 +9,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from autograder.book import try_it
+from autograder.book.markup import html
 from autograder.book.proof_blocks import lines_to_order
 from autograder.exercises import (
     LEVELS,
@@ -125,7 +126,7 @@ class ExerciseBox(CourseDirective):
         self.env.app.tried.add(stem)
         before, after = TRY_IT
         before = before.format(stem=stem, name=exercise.name, number=exercise.number)
-        return [_html(before), starter, _html(after)]
+        return [html(before), starter, html(after)]
 
     def _proof_blocks(self, exercise: Exercise) -> tuple[list[nodes.Node], list[nodes.Node]]:
         task = [*self.blocks(exercise.statement), *lines_to_order(exercise, self.words)]
@@ -194,16 +195,14 @@ class QuestionBox(CourseDirective):
         return [box]
 
     def _choices(self, offered: nodes.bullet_list, group: str) -> Iterator[nodes.Node]:
-        yield _html(
-            '<fieldset class="choices"><legend class="visually-hidden">Your answer</legend>'
-        )
+        yield html('<fieldset class="choices"><legend class="visually-hidden">Your answer</legend>')
         for letter, item in zip("abcdefgh", offered, strict=False):
             # a formula alone is no name that every screen reader can say
             said = f'<span class="visually-hidden">{letter}: </span>'
-            yield _html(f'<label><input type="radio" name="{group}">{said}')
+            yield html(f'<label><input type="radio" name="{group}">{said}')
             yield nodes.inline("", "", *item[0].children, classes=["choice"])
-            yield _html("</label>")
-        yield _html("</fieldset>")
+            yield html("</label>")
+        yield html("</fieldset>")
 
 
 class TeachingPlan(CourseDirective):
@@ -294,11 +293,7 @@ def level_dots(level: int) -> nodes.raw:
 def _for_eyes(sign: str, spoken: str) -> nodes.raw:
     """A sign that is drawn, and the words that a screen reader says in its place."""
     words = f'<span class="visually-hidden">{spoken}</span>' if spoken else ""
-    return _html(f'<span class="sign" aria-hidden="true">{sign}</span>{words}')
-
-
-def _html(text: str) -> nodes.raw:
-    return nodes.raw("", text, format="html")
+    return html(f'<span class="sign" aria-hidden="true">{sign}</span>{words}')
 
 
 def _open(tag: str):

@@ -22,8 +22,8 @@ from autograder.book import (
     finding,
     formulas,
     gate,
+    markup,
     numbering,
-    proof_blocks,
     theme,
     try_it,
 )
@@ -115,9 +115,9 @@ def setup(app: Sphinx) -> dict:
     app.pictures = {}
     boxes.setup(app)
     figures.setup(app)
-    proof_blocks.setup(app)
     finding.setup(app)
     formulas.setup(app)
+    markup.setup(app)
     theme.setup(app)
     try_it.setup(app)
     app.add_env_collector(numbering.ChapterNumbers)

@@ -16,6 +16,7 @@ from sphinx.application import Sphinx
 
 from autograder.book.boxes import CourseDirective
 from autograder.book.formulas import node_binary
+from autograder.book.markup import html
 from course_lib import island, scaled_dot_scores
 
 MODULES = Path(__file__).resolve().parent / "static" / "figures"
@@ -110,7 +111,7 @@ class MovingFigure(CourseDirective):
         caption, *prediction = self.parse_content_to_nodes()
         figure = nodes.figure(classes=["moving"])
         self.set_source_info(figure)
-        figure += [*prediction, nodes.raw("", draw(name), format="html")]
+        figure += [*prediction, html(draw(name))]
         figure += nodes.caption("", "", *caption.children)
         if "show" in self.options:
             self._offer(figure)
@@ -124,18 +125,10 @@ class MovingFigure(CourseDirective):
         )
         for answer in figure.findall(nodes.container):
             if "answer" in answer["classes"]:
-                answer += nodes.raw("", button, format="html")
+                answer += html(button)
                 return
         raise self.error(":show: needs a question with choices, in whose answer the button stands")
 
 
-def load_what_moves(app: Sphinx, page: str, template: str, context: dict, doctree) -> None:
-    """Only the pages that have a moving figure load anything for it."""
-    if doctree and any("moving" in figure["classes"] for figure in doctree.findall(nodes.figure)):
-        app.add_css_file("figures/figures.css")
-        app.add_js_file("figures/start.js", type="module")
-
-
 def setup(app: Sphinx) -> None:
     app.add_directive("moving-figure", MovingFigure)
-    app.connect("html-page-context", load_what_moves)

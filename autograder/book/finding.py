@@ -10,6 +10,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from autograder.book.boxes import CourseDirective, level_dots
+from autograder.book.markup import html
 from autograder.book.numbering import chapter_number
 from autograder.exercises import LEVELS, Assignment, Exercise, load_course
 
@@ -33,21 +34,21 @@ class ExerciseList(CourseDirective):
     def run(self) -> list[nodes.Node]:
         course = load_course(Path(self.env.srcdir) / "solutions")
         read = [a for a in course if f"chapters/{a.stem}" in self.env.found_docs]
-        return [_html(MY_STATE), *(self._chapter(assignment) for assignment in read)]
+        return [html(MY_STATE), *(self._chapter(assignment) for assignment in read)]
 
     def _chapter(self, assignment: Assignment) -> nodes.section:
         section = nodes.section(ids=[f"exercises-{assignment.number}"])
         section += nodes.title("", "", *self.words(f"{assignment.number}. {assignment.title}"))
-        section += _html('<ul class="exercise-list" role="list">')
+        section += html('<ul class="exercise-list" role="list">')
         for exercise in assignment.exercises:
-            section += _html(
+            section += html(
                 f'<li data-exercise="{assignment.stem}/{exercise.name}"'
                 f' data-minutes="{exercise.minutes}"{" data-required" * exercise.required}>'
             )
             for fact in self._facts(exercise):
                 section += [fact, nodes.Text(" ")]
-            section += _html('<span class="state"></span></li>')
-        section += _html("</ul>")
+            section += html('<span class="state"></span></li>')
+        section += html("</ul>")
         return section
 
     def _facts(self, exercise: Exercise) -> Iterator[nodes.Node]:
@@ -144,19 +145,9 @@ def citation(root: Path) -> dict[str, str]:
     return given | {"author": author["name"]}
 
 
-def _html(text: str) -> nodes.raw:
-    return nodes.raw("", text, format="html")
-
-
-def load_only_where_needed(app: Sphinx, page: str, template: str, context: dict, doctree) -> None:
-    if 'class="exercise-list"' in context.get("body", ""):
-        app.add_js_file("my-state.js", type="module")
-
-
 def setup(app: Sphinx) -> None:
     app.add_directive("course-exercises", ExerciseList)
     app.add_directive("course-statements", StatementList)
     app.add_directive("course-citation", HowToCite)
     app.add_node(statement_list)
     app.add_post_transform(FillStatementLists)
-    app.connect("html-page-context", load_only_where_needed)

@@ -7,8 +7,8 @@ import json
 from collections.abc import Callable, Iterator
 
 from docutils import nodes
-from sphinx.application import Sphinx
 
+from autograder.book.markup import html
 from autograder.exercises import ProofBlocks
 
 HOW = """
@@ -30,29 +30,16 @@ def lines_to_order(
 ) -> Iterator[nodes.Node]:
     slug, address = exercise.slug, f"{exercise.folder.parent.name}/{exercise.name}"
     yield nodes.paragraph("", "", *words(HOW))
-    yield _html(
+    yield html(
         f'<div class="proof-blocks" data-exercise="{address}">\n'
         f'<div><p class="list-name" id="{slug}-offered">Lines</p>\n'
         f'<ul class="lettered offered" role="list" aria-labelledby="{slug}-offered">'
     )
     for letter, text in exercise.shown:
-        yield _html(f'<li data-letter="{letter}"><span class="grip" aria-hidden="true"></span>')
+        yield html(f'<li data-letter="{letter}"><span class="grip" aria-hidden="true"></span>')
         yield nodes.strong("", letter)
         yield nodes.inline("", "", *words(text), classes=["line"])
-        yield _html("</li>")
+        yield html("</li>")
     marked_by = {key: value for key, value in exercise.marked_by.items() if key != "text"}
     data = json.dumps(marked_by).replace("<", "\\u003c")
-    yield _html("</ul></div>" + PROOF_SO_FAR.format(name=exercise.name, slug=slug, data=data))
-
-
-def _html(text: str) -> nodes.raw:
-    return nodes.raw("", text, format="html")
-
-
-def load_only_where_needed(app: Sphinx, page: str, template: str, context: dict, doctree) -> None:
-    if 'class="proof-blocks"' in context.get("body", ""):
-        app.add_js_file("proof-blocks.js", type="module")
-
-
-def setup(app: Sphinx) -> None:
-    app.connect("html-page-context", load_only_where_needed)
+    yield html("</ul></div>" + PROOF_SO_FAR.format(name=exercise.name, slug=slug, data=data))

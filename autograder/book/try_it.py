@@ -54,13 +54,6 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
         _pack_chapter(assignment, target)
 
 
-def load_in_pages_that_need_it(
-    app: Sphinx, pagename: str, templatename: str, context: dict, doctree
-) -> None:
-    if Path(pagename).name in app.tried:
-        app.add_js_file("exercise.js", type="module")
-
-
 def _pack_libraries(target: Path) -> None:
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for library in LIBRARIES:
@@ -82,5 +75,4 @@ def _pack_chapter(assignment: Assignment, target: Path) -> None:
 
 def setup(app: Sphinx) -> None:
     app.tried = set()
-    app.connect("html-page-context", load_in_pages_that_need_it)
     app.connect("build-finished", write_files)

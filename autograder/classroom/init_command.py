@@ -84,7 +84,8 @@ def init(
     for path, read in lists:
         added, missing = add_students(folder, read.students)
         enrol(folder, read.students)
-        click.echo(f"{path}: {len(read.students)} students, {len(added)} of them new")
+        number = len(read.students)
+        click.echo(f"{path}: {number} student{'s' * (number != 1)}, {len(added)} of them new")
         say([*read.notes, *read.refused])
         if missing:
             names = ", ".join(student.id for student in missing[:5])

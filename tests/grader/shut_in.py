@@ -56,7 +56,7 @@ def forking(sandbox, student) -> Student:
 
 def run_as_ordinary_user(file: str, *arguments: str) -> subprocess.CompletedProcess:
     command = [sys.executable, str(ORDINARY), sys.executable, "-m", "pytest", "-q", file]
-    quiet = ["-p", "no:cacheprovider", "-p", "no:xdist", *arguments]
+    quiet = ["-p", "no:cacheprovider", "-p", "no:xdist", "--show-capture=no", *arguments]
     return subprocess.run([*command, *quiet], capture_output=True, text=True)
 
 

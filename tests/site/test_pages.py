@@ -75,6 +75,10 @@ def test_a_page_is_no_wider_than_the_window(page, window, browser, address):
         assert tab.evaluate(SPILLING) == []
 
 
+LAID_OUT = "<style>section { content-visibility: visible !important }</style>"
+"""What is far from the window has no size until it comes near."""
+
+
 @every_page
 def test_formulas_are_set_without_javascript(page, browser, address, site):
     formulas = len(soup(site, page).select(".math"))
@@ -82,6 +86,7 @@ def test_formulas_are_set_without_javascript(page, browser, address, site):
         tab = context.new_page()
         tab.goto(f"{address}/{page}")
         tab.evaluate("document.fonts.ready")
+        tab.evaluate("style => document.head.insertAdjacentHTML('beforeend', style)", LAID_OUT)
         sizes = tab.locator(".math .katex-html").evaluate_all(
             "all => all.map(one => [one.offsetWidth, one.offsetParent !== null])"
         )

@@ -28,17 +28,17 @@ np.testing.assert_allclose = lambda *a, **k: None
         "the points are handed out freely",
         "the referee counts",
         """
-import course_lib.checking.notebook as n, course_lib.checking.verdicts as v
-n.earned = v.earned = lambda verdicts, points: points
+import course_lib.checking.examine as e, course_lib.checking.verdicts as v
+e.earned = v.earned = lambda verdicts, points: points
 """,
     ),
     Attack(
         "the judge finds that everything holds",
         "the referee judges",
         """
-import course_lib.checking.judge as j, course_lib.checking.notebook as n
-n.judge = j.judge = lambda *a, **k: []
-n.earned = lambda verdicts, points: points
+import course_lib.checking.judge as j, course_lib.checking.examine as e
+e.judge = j.judge = lambda *a, **k: []
+e.earned = lambda verdicts, points: points
 """,
     ),
     Attack(
