@@ -154,8 +154,11 @@ class _Desk:
             yield Job(student, self.stem, *key_of(handed), handed.files, device)
 
     def take(self, outcome: Outcome) -> list[str]:
+        started = time.perf_counter()
         self.journal.store(outcome)
         problems = self._settle(outcome)
+        recording = outcome.seconds.get("record", 0.0)
+        outcome.seconds["keep files"] = time.perf_counter() - started - recording
         self.report.graded += 1
         for step, seconds in outcome.seconds.items():
             self.report.by_step[step] = self.report.by_step.get(step, 0.0) + seconds
@@ -166,17 +169,17 @@ class _Desk:
         problems = [*outcome.incidents]
         if any(mark.state == "not gradable" for mark in outcome.marks):
             problems.append("no marks: a person must look")
-        started = time.perf_counter()
         previous = self.journal.last_recorded(outcome.student, self.stem)
         handed_in = submissions.handed_in(self.course, self.stem, outcome.student)
+        started = time.perf_counter()
         try:
             self.recorder.record(outcome, previous, handed_in)
+            outcome.seconds["record"] = time.perf_counter() - started
             self._write_out(outcome, handed_in)
             self.journal.mark_recorded(outcome)
             self.report.changes += _changes(previous, outcome)
         except NotInGradebook as reason:
             problems.append(str(reason))
-        outcome.seconds["record"] = time.perf_counter() - started
         self._log(outcome, problems)
         self.report.problems += [(outcome.student, problem) for problem in problems]
         return problems
