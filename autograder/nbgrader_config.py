@@ -29,7 +29,7 @@ c.Execute.skip_cells_with_tag = "no cell carries this tag"
 c.HTMLExporter.filters = {"markdown2html": "autograder.grading.pages.markdown_to_html"}
 c.HTMLExporter.sanitize_html = True
 
-# The formgrader shows the rubric above each proof; no file holds it.
+# The formgrader shows the rubric beside each proof; no file holds it.
 c.HTMLExporter.preprocessors = ["autograder.grading.rubric.ShowRubric"]
 
 # What is yours, such as c.CourseDirectory.db_url, stands in a file that no release writes over.

@@ -31,6 +31,8 @@ ALLOWED = {
     ("img", "height"): SIZE,
 } | {(tag, "class"): COLOURED_CODE for tag in ("span", "div", "pre", "code")}
 WORDS = ("title", "alt")
+OURS = "html_before_cells"
+"""In nbconvert's resources, by the id of a cell: what we put before its text as it is."""
 
 
 SetFormula = Callable[[str, bool], str]
@@ -40,7 +42,9 @@ SetFormula = Callable[[str, bool], str]
 @pass_context
 def markdown_to_html(context: Any, source: str) -> str:
     """nbconvert's own, with formulas and attached pictures, without anything that acts."""
-    return safe_html(source, context.get("cell", {}).get("attachments", {}))
+    cell = context.get("cell", {})
+    ours = context.get("resources", {}).get(OURS, {}).get(cell.get("id"), "")
+    return ours + safe_html(source, cell.get("attachments", {}))
 
 
 def safe_html(source: str, attachments: dict | None = None, formula: SetFormula | None = None):

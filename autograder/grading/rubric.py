@@ -1,4 +1,4 @@
-"""The rubric above each answer that a person marks: in the formgrader, and nowhere else.
+"""The rubric beside each answer that a person marks: in the formgrader, and nowhere else.
 
 It is put into the page while the formgrader makes it, so no file that a student may get holds it.
 """
@@ -11,10 +11,38 @@ from nbformat.v4 import new_markdown_cell
 from nbgrader.coursedir import CourseDirectory
 
 from autograder.exercises import Assignment, ProofQuestion
+from autograder.grading.pages import OURS
 
 FILE = "rubrics.json"
 OF_THE_FORMGRADER = "submission_id"
 """Only its pages are made with this."""
+BESIDE = """<style>
+@media (min-width: 992px) {
+  .container { width: 96%; max-width: 1500px; }
+  #notebook-container:has(> .cell) {
+    display: grid;
+    grid-template-columns: minmax(0, 3fr) minmax(0, 2fr);
+    grid-auto-flow: dense;
+    align-items: start;
+    column-gap: 2em;
+  }
+  #notebook-container::before { content: none; }
+  .cell { grid-column: 1 / -1; }
+  .text_cell:has(input.score) { grid-column: 1; }
+  .text_cell:has(+ .text_cell input.score) {
+    grid-column: 2;
+    position: sticky;
+    top: 70px;
+    max-height: calc(100vh - 80px);
+    overflow-y: auto;
+  }
+  .text_cell:has(input.score, + .text_cell input.score) > .prompt { display: none; }
+  .text_cell h4 { margin-top: 0; }
+}
+summary { display: list-item; cursor: pointer; }
+</style>
+"""
+"""Where the window is wide enough: to the right of the answer, in sight however long that is."""
 
 
 def write_rubrics(assignment: Assignment, grader: Path) -> None:
@@ -40,13 +68,15 @@ class ShowRubric(Preprocessor):
         course = Path(CourseDirectory(parent=self).root)
         path = course / "grader" / resources["assignment_id"] / FILE
         rubrics = json.loads(path.read_text()) if path.is_file() else {}
-        cells = []
+        cells, styles = [], {}
         for cell in nb.cells:
             name = cell.metadata.get("nbgrader", {}).get("grade_id")
             if name in rubrics:
                 cells.append(new_markdown_cell(_for_marking(**rubrics[name])))
+                styles[cells[-1].id] = BESIDE
             cells.append(cell)
         nb.cells = cells
+        resources[OURS] = styles
         return nb, resources
 
 

@@ -8,6 +8,8 @@ import zipfile
 import nbformat
 import pytest
 from click.testing import CliRunner
+from nbconvert.exporters import HTMLExporter
+from nbgrader.server_extensions.formgrader import handlers
 
 from autograder.exercises import load_assignment
 from autograder.exercises_command import exercises
@@ -90,13 +92,40 @@ def shown(course, **resources) -> str:
     return nbformat.writes(step.preprocess(notebook, resources)[0])
 
 
-def test_whoever_marks_has_rubric_and_model_above_the_answer(course):
+def test_whoever_marks_has_rubric_and_model_with_the_answer(course):
     page = json.loads(shown(course, submission_id="x", assignment_id=OWN))
     sources = ["".join(cell["source"]) for cell in page["cells"]]
     place = next(k for k, text in enumerate(sources) if text.startswith("#### For whoever marks"))
     for part in ("The sum of the shifted row is written down. &ensp;**1**", "$nc/n = c$"):
         assert part in sources[place]
     assert page["cells"][place + 1]["metadata"]["nbgrader"]["grade_id"] == PROOF
+
+
+def formgrader_page(course) -> str:
+    """As nbgrader's server extension makes it."""
+    config = nbgrader_configuration(course)
+    config.HTMLExporter.template_name = "formgrade"
+    config.HTMLExporter.extra_template_basedirs = [handlers.template_path]
+    names = ("notebook_id", "base_url", "student", "last_name", "first_name", "notebook_path")
+    resources = dict.fromkeys(names, "x") | {"assignment_id": OWN, "submission_id": "x"}
+    notebook = str(course / "release" / OWN / f"{OWN}.ipynb")
+    more = {"index": 0, "total": 1}
+    return HTMLExporter(config=config).from_filename(notebook, resources | more)[0]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("width", "beside"), [(1280, True), (600, False)])
+def test_the_rubric_stands_beside_the_answer_where_there_is_room(course, browser, width, beside):
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    page.set_content(formgrader_page(course), wait_until="domcontentloaded")
+    rubric = page.locator(".text_cell", has_text="For whoever marks").last.bounding_box()
+    answer = page.locator(".text_cell:has(input.score)").bounding_box()
+    page.close()
+    if beside:
+        assert rubric["x"] >= answer["x"] + answer["width"] and rubric["y"] == answer["y"]
+        assert answer["width"] > rubric["width"] > 300
+    else:
+        assert rubric["y"] + rubric["height"] <= answer["y"] and rubric["x"] == answer["x"]
 
 
 def test_a_feedback_page_has_no_rubric(course):

@@ -143,7 +143,8 @@ def instructor_marks(browser, course: Path, place: Path) -> None:
         heading = page.get_by_role("heading", name="For whoever marks")
         heading.wait_for()
         rubric, mark = heading.bounding_box(), page.locator(f"input#{PROOF}").bounding_box()
-        assert 0 < mark["y"] - rubric["y"] < 600, "the rubric is in sight of the mark"
+        assert rubric["x"] > mark["x"], "the rubric is beside the answer"
+        assert abs(mark["y"] - rubric["y"]) < 60
         heading.scroll_into_view_if_needed()
         shot(page, "walk_3_formgrader")
         page.fill(f"input#{PROOF}", "1.5")
