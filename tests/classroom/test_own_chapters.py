@@ -21,8 +21,7 @@ from autograder.notebooks import source_notebook
 from autograder.prove import answers_in
 from autograder.release import nbgrader_configuration, release
 from course_lib.checking.verdicts import load_module
-from tests.grader.conftest import SMALL_COURSE
-from tests.grader.rows import CODE, PROOF, by_hand, opened
+from tests.grader.rows import CODE, PROOF, SMALL_COURSE, by_hand, opened
 
 OWN = "21_my_rows"
 RIGHT = "def row_means(x):\n    return x.mean(-1)"

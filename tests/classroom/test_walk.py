@@ -12,18 +12,19 @@ import subprocess
 import sys
 import time
 import zipfile
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.classroom.test_hub import free_ports, tools
-from tests.machine.test_jupyterlab import (
-    KERNEL_IS_IDLE,
+from tests.lab import (
     TOKEN,
-    _output_of,
-    _run_all,
-    _wait_until_up,
+    jupyterlab,
+    open_notebook,
+    output_of,
+    run_all,
+    shot,
+    tools,
+    write_and_check,
 )
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -43,57 +44,21 @@ CLASS = "Vorname;Nachname;E-Mail\nAda;Lovelace;ada@uni.example\nGrace;Hopper;gra
 
 def type_(*words: object, cwd: Path, codes: tuple[int, ...] = (0,)) -> str:
     """One line in a terminal, and what it says."""
-    done = subprocess.run(
-        list(map(str, words)), cwd=cwd, capture_output=True, text=True, env=environment()
-    )
+    here = os.environ | {"PATH": tools()}
+    done = subprocess.run(list(map(str, words)), cwd=cwd, capture_output=True, text=True, env=here)
     print(f"$ {' '.join(map(str, words))}\n{done.stdout}{done.stderr}")
     assert done.returncode in codes and "Traceback" not in done.stderr
     return done.stdout
 
 
-def environment(**more: str) -> dict[str, str]:
-    return os.environ | {"PATH": tools()} | more
-
-
-@contextmanager
-def jupyterlab(folder: Path, home: Path, *start: str):
-    """On loopback, with a home of its own; it ends with the step."""
-    (port,) = free_ports(1)
-    words = [sys.executable, *start, "--no-browser", "--ip=127.0.0.1", f"--port={port}"]
-    words += [f"--IdentityProvider.token={TOKEN}", "--ServerApp.shutdown_no_activity_timeout=600"]
-    words += ["--allow-root"] * (os.geteuid() == 0)
-    home.mkdir()
-    settings = environment(HOME=str(home), JUPYTER_CONFIG_DIR=str(home / "config"))
-    with (home / "log").open("w") as log:
-        server = subprocess.Popen(words, cwd=folder, env=settings, stdout=log, stderr=log)
-        try:
-            _wait_until_up(f"http://127.0.0.1:{port}/api/status?token={TOKEN}", home / "log")
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            server.terminate()
-            server.wait(60)
-
-
-def shot(page, name: str) -> None:
-    if folder := os.environ.get("SCREENSHOTS"):
-        page.screenshot(path=f"{folder}/{name}.png", full_page=True)
-
-
-def write(page, marked: str, source: str, code: bool = True) -> None:
-    """Put a text into the cell that holds these words now, and run it and the check below."""
-    kind = ".jp-CodeCell" if code else ".jp-MarkdownCell"
-    cell = page.locator(kind).filter(has_text=marked).first
+def write_proof(page, marked: str, text: str) -> None:
+    cell = page.locator(".jp-MarkdownCell").filter(has_text=marked).first
     cell.scroll_into_view_if_needed()
-    if not code:
-        cell.locator(".jp-RenderedMarkdown").dblclick()
+    cell.locator(".jp-RenderedMarkdown").dblclick()
     cell.locator(".cm-content").click()
     page.keyboard.press("Control+a")
-    page.keyboard.insert_text(source)
+    page.keyboard.insert_text(text)
     page.keyboard.press("Shift+Enter")
-    if code:
-        page.keyboard.press("Shift+Enter")
-        page.wait_for_timeout(300)
-        page.wait_for_selector(KERNEL_IS_IDLE, timeout=120_000)
 
 
 def student_works(browser, bundle: Path, place: Path) -> Path:
@@ -104,22 +69,20 @@ def student_works(browser, bundle: Path, place: Path) -> Path:
     with jupyterlab(folder, place / "home", "course.py", "lab") as address:
         page = browser.new_page(viewport={"width": 1280, "height": 1000})
         page.set_default_timeout(120_000)
-        page.goto(f"{address}/lab/tree/{STEM}.ipynb?token={TOKEN}")
-        page.wait_for_selector(".jp-Notebook .jp-CodeCell")
-        page.wait_for_selector(KERNEL_IS_IDLE)
-        _run_all(page)
-        write(page, "def softmax(", SOFTMAX)
-        assert "properties looked at here hold" in _output_of(page, 'check("softmax")')
-        write(page, "def logsumexp(", NAIVE)
-        said = _output_of(page, 'check("logsumexp")')
-        assert "does not hold" in said or "hint" in said, said
-        shot(page, "walk_1_student")
-        write(page, "Write your proof here", WORDS, code=False)
+        open_notebook(page, address, STEM)
+        run_all(page)
+        write_and_check(page, "def softmax(", SOFTMAX)
+        assert "properties looked at here hold" in output_of(page, 'check("softmax")')
+        write_and_check(page, "def logsumexp(", NAIVE)
+        said = output_of(page, 'check("logsumexp")')
+        assert "Adding c to a row adds c to its answer" in said
+        shot(page, "walk_1_student", whole=True)
+        write_proof(page, "Write your proof here", WORDS)
         page.keyboard.press("Control+s")
         page.get_by_role("button", name="Validate").click()
         dialog = page.locator(".jp-Dialog")
         dialog.wait_for(timeout=240_000)
-        shot(page, "walk_2_validate")
+        shot(page, "walk_2_validate", whole=True)
         assert "failed" in dialog.inner_text().lower(), dialog.inner_text()
         dialog.get_by_role("button", name="OK").click()
         page.close()
@@ -146,7 +109,7 @@ def instructor_marks(browser, course: Path, place: Path) -> None:
         assert rubric["x"] > mark["x"], "the rubric is beside the answer"
         assert abs(mark["y"] - rubric["y"]) < 60
         heading.scroll_into_view_if_needed()
-        shot(page, "walk_3_formgrader")
+        shot(page, "walk_3_formgrader", whole=True)
         page.fill(f"input#{PROOF}", "1.5")
         page.keyboard.press("Tab")
         page.wait_for_timeout(1500)
@@ -193,7 +156,7 @@ def test_a_whole_assignment(tmp_path, browser):
     page = browser.new_page(viewport={"width": 390, "height": 900})
     page.goto(feedback.as_uri())
     text = page.locator("body").inner_text()
-    shot(page, "walk_4_feedback")
+    shot(page, "walk_4_feedback", whole=True)
     page.close()
     assert "logsumexp" in text
     assert "For whoever marks" not in text and "A model proof" not in text

@@ -1,4 +1,4 @@
-"""A small course that nbgrader has released, and its gradebook in both kinds of database."""
+"""The gradebook of the small course in both kinds of database."""
 
 import os
 import shutil
@@ -6,20 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.exercises import load_assignment
-from autograder.release import make_release, nbgrader_configuration
+from autograder.release import nbgrader_configuration
 from tests.grader.postgres import Server, find_programs
 from tests.grader.rows import STEM
-
-SMALL_COURSE = Path(__file__).parents[1] / "machine" / "good_solutions"
-
-
-@pytest.fixture(scope="session")
-def released(tmp_path_factory) -> Path:
-    """Its course folder, which no test may change."""
-    course = tmp_path_factory.mktemp("released")
-    make_release(load_assignment(SMALL_COURSE / STEM), course)
-    return course
 
 
 @pytest.fixture(scope="session")

@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import sqlalchemy as sa
 from nbgrader.api import Base, Grade, Gradebook
 
 from autograder.grading.outcome import Mark, Outcome, digest
 
+SMALL_COURSE = Path(__file__).parents[1] / "machine" / "good_solutions"
 STEM = "01_rows"
 CODE, BLOCKS, PROOF = "row-means-check", "what-a-mean-forgets-check", "mean-of-a-shift"
 MOST = {CODE: 3.0, BLOCKS: 4.0, PROOF: 2.0}

@@ -2,25 +2,20 @@
 
 import os
 import re
-import socket
 import subprocess
 import sys
-import time
-import urllib.request
 import zipfile
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
 from autograder.exercises import ROOT, load_assignment
 from autograder.release import make_release
+from tests.lab import jupyterlab, open_notebook, output_of, run_all, run_cell, shot, write_and_check
 
 pytestmark = [pytest.mark.browser]
 
 ASSIGNMENT = load_assignment(ROOT / "solutions" / "03_softmax")
-TOKEN = "only-for-this-test"
-KERNEL_IS_IDLE = '.jp-Notebook-ExecutionIndicator[data-status="idle"]'
 
 
 @pytest.fixture(scope="module")
@@ -34,35 +29,8 @@ def bundle(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def lab(bundle):
-    """A JupyterLab on loopback that ends with the test."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    words = [sys.executable, "course.py", "lab", "--no-browser", "--ip=127.0.0.1"]
-    words += [f"--port={port}"]
-    words += [f"--IdentityProvider.token={TOKEN}", "--ServerApp.shutdown_no_activity_timeout=120"]
-    words += ["--allow-root"] * (os.name == "posix" and os.geteuid() == 0)
-    home = bundle.parent / "home"
-    home.mkdir()
-    environment = os.environ | {"HOME": str(home), "JUPYTER_CONFIG_DIR": str(home / "config")}
-    with (home / "log").open("w") as log:
-        server = subprocess.Popen(words, cwd=bundle, env=environment, stdout=log, stderr=log)
-        try:
-            _wait_until_up(f"http://127.0.0.1:{port}/api/status?token={TOKEN}", home / "log")
-            yield f"http://127.0.0.1:{port}/lab/tree/03_softmax.ipynb?token={TOKEN}"
-        finally:
-            server.terminate()
-            server.wait(20)
-
-
-def _wait_until_up(address: str, log: Path) -> None:
-    for _ in range(300):
-        try:
-            urllib.request.urlopen(address).close()
-            return
-        except OSError:
-            time.sleep(0.1)
-    raise RuntimeError(f"JupyterLab did not come up:\n{log.read_text()}")
+    with jupyterlab(bundle, bundle.parent / "home", "course.py", "lab") as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
@@ -75,28 +43,9 @@ def requests():
 def page(lab, browser, requests):
     page = browser.new_page(viewport={"width": 1280, "height": 1000})
     page.on("request", lambda request: requests.append(request.url))
-    page.goto(lab)
-    page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=60_000)
-    page.wait_for_selector(KERNEL_IS_IDLE, timeout=60_000)  # before that, Run asks a question
+    open_notebook(page, lab, "03_softmax")
     yield page
     page.close()
-
-
-def _run_all(page) -> None:
-    page.click(".jp-NotebookPanel .jp-Notebook")
-    page.get_by_role("menuitem", name="Run", exact=True).click()
-    page.get_by_role("menuitem", name=re.compile("^Run All Cells")).click()
-    page.wait_for_selector(KERNEL_IS_IDLE, timeout=60_000)
-
-
-def _output_of(page, source: str) -> str:
-    """What stands under the cell with this source, once it has run."""
-    cell = page.locator(".jp-CodeCell").filter(
-        has=page.locator(".jp-Editor", has_text=re.compile(re.escape(source)))
-    )
-    cell.scroll_into_view_if_needed()
-    cell.locator(".jp-OutputArea-output").first.wait_for(timeout=60_000)
-    return cell.locator(".jp-OutputArea").inner_text()
 
 
 def test_the_notebook_opens_without_a_question_about_kernel_or_news(page):
@@ -111,37 +60,34 @@ def test_nothing_is_loaded_from_anywhere_else(page, requests):
 
 
 def test_run_all_cells_reaches_the_last_check(page):
-    _run_all(page)
-    assert "entropy_of_scores: not written yet" in _output_of(page, 'check("entropy_of_scores")')
+    run_all(page)
+    assert "entropy_of_scores: not written yet" in output_of(page, 'check("entropy_of_scores")')
     assert page.locator(".jp-RenderedText[data-mime-type*='error']").count() == 0
 
 
 def test_a_wrong_answer_reads_what_is_wrong_and_a_right_one_that_it_holds(page):
     body = "def softmax(x, axis=-1):\n    e = np.exp(x)\n"
     body += "    return e / e.sum(axis=axis, keepdims=True)"
-    said = _answer(page, body)
+    write_and_check(page, "def softmax(", body)
+    said = output_of(page, 'check("softmax")')
     assert "Adding 1000 to every score leaves the weights as they were" in said
     assert "What is exp(1000) in this dtype?" in said
-    said = _answer(page, body.replace("np.exp(x)", "np.exp(x - x.max(axis=axis, keepdims=True))"))
+    stable = body.replace("np.exp(x)", "np.exp(x - x.max(axis=axis, keepdims=True))")
+    write_and_check(page, "def softmax(", stable)
+    said = output_of(page, 'check("softmax")')
     assert "all 5 properties looked at here hold" in said
-    if folder := os.environ.get("SCREENSHOTS"):
-        page.screenshot(path=f"{folder}/jupyterlab.png")
+    shot(page, "jupyterlab")
 
 
 def test_the_last_cell_says_what_is_left(page):
     page.keyboard.press("Control+s")
     cell = page.locator(".jp-CodeCell").filter(has_text="what_is_left()").last
-    cell.scroll_into_view_if_needed()
-    cell.locator(".cm-content").click()
-    page.keyboard.press("Control+Enter")
-    page.wait_for_timeout(300)
-    page.wait_for_selector(KERNEL_IS_IDLE, timeout=60_000)
+    run_cell(page, cell)
     said = cell.locator(".jp-OutputArea").inner_text()
     assert re.search(r"3\.1 .* 7 of 7 +5 of 5 properties hold; 2 more when you hand in", said)
     assert re.search(r"3\.7 .* – of 4 +not attempted \(a person reads it\)", said)
     assert "7 of 37 points here; 4 more are given by a person. Not attempted: 3.2, 3.3" in said
-    if folder := os.environ.get("SCREENSHOTS"):
-        page.screenshot(path=f"{folder}/what_is_left.png")
+    shot(page, "what_is_left")
 
 
 def test_reset_puts_the_starter_into_the_open_cell_and_keeps_what_was_there(page, bundle):
@@ -160,8 +106,7 @@ def test_reset_puts_the_starter_into_the_open_cell_and_keeps_what_was_there(page
     (kept,) = (bundle / "kept").glob("softmax-*.py")
     assert "np.exp(x - x.max(" in kept.read_text()
     assert elsewhere.locator(".cm-content").inner_text() == starter_of_the_other
-    if folder := os.environ.get("SCREENSHOTS"):
-        page.screenshot(path=f"{folder}/reset.png")
+    shot(page, "reset")
 
 
 def test_the_command_leaves_a_notebook_alone_that_is_open(page, bundle):
@@ -172,18 +117,3 @@ def test_the_command_leaves_a_notebook_alone_that_is_open(page, bundle):
     assert done.returncode == 2
     assert "03_softmax.ipynb is open in JupyterLab" in done.stderr
     assert (bundle / "03_softmax.ipynb").read_bytes() == before
-
-
-def _answer(page, source: str) -> str:
-    """Write the answer into its cell, run it and the check below, and read what that says."""
-    cell = page.locator(".jp-CodeCell").filter(has_text="def softmax(").first
-    cell.scroll_into_view_if_needed()
-    editor = cell.locator(".cm-content")
-    editor.click()
-    page.keyboard.press("Control+a")
-    page.keyboard.insert_text(source)
-    page.keyboard.press("Shift+Enter")
-    page.keyboard.press("Shift+Enter")
-    page.wait_for_timeout(300)
-    page.wait_for_selector(KERNEL_IS_IDLE, timeout=60_000)
-    return _output_of(page, 'check("softmax")')
