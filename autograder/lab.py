@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from autograder.exercises import ROOT, load_assignment
-from autograder.release import COURSE, chapter_folders, make_release
+from autograder.exercises import ROOT
+from autograder.release import chapter_folders, course_here, release_chapter
 from course_lib.checking.work import OUTLINE, Assignment
 
 PLACE = ROOT / "_build" / "lab"
@@ -26,14 +26,14 @@ def lab(chapter: str | None, options: tuple[str, ...]) -> None:
 
     Example: course lab 03_softmax
     """
-    known = sorted(chapter_folders(COURSE))
+    known = chapter_folders(course_here())
     if chapter not in known:
         what = f"no chapter is called {chapter!r}" if chapter else "name a chapter"
-        raise click.UsageError(f"{what}. There are: {', '.join(known)}")
+        raise click.UsageError(f"{what}. There are: {', '.join(sorted(known))}")
     folder = PLACE / chapter
     if not folder.is_dir():
         print(f"releasing {chapter}")
-        make_release(load_assignment(chapter_folders(COURSE)[chapter]), RELEASED)
+        release_chapter(known[chapter], RELEASED)
         unpack(chapter, PLACE, RELEASED)
     outline = folder / "checks" / OUTLINE
     if not outline.is_file():

@@ -35,7 +35,7 @@ COURSE = ROOT / "_build" / "course"
 WHOLE = "mathematics_of_attention"
 
 
-def _course_here() -> Path:
+def course_here() -> Path:
     """The folder one stands in, if it is a course's; a verb is then short to type."""
     return Path() if Path("nbgrader_config.py").is_file() else COURSE
 
@@ -43,7 +43,7 @@ def _course_here() -> Path:
 course_option = click.option(
     "--course",
     type=click.Path(path_type=Path, file_okay=False),
-    default=_course_here,
+    default=course_here,
     help="The course folder that nbgrader works in.  [default: this one, else _build/course]",
 )
 
@@ -106,18 +106,23 @@ def release(
 
 
 def _release_one(folder: Path, course: Path, reseed: bool) -> list[Path]:
+    assignment, bundle = release_chapter(folder, course, reseed)
+    wheel = make_wheel(course / "release" / folder.name, course / "bundles", assignment.title)
+    return [bundle, wheel]
+
+
+def release_chapter(folder: Path, course: Path, reseed: bool = False) -> tuple[Assignment, Path]:
+    """Load and release; what is wrong with the chapter is said in a line."""
     try:
         assignment = load_assignment(folder)
     except BadExercise as error:
         raise click.ClickException(str(error)) from None
     try:
-        bundle = make_release(assignment, course, reseed)
+        return assignment, make_release(assignment, course, reseed)
     except ValueError as reason:  # its own tests refuse an exercise
         raise click.ClickException(
             f"{reason}\nNot released. Prove the chapter first:  course exercises {folder.name}"
         ) from None
-    wheel = make_wheel(course / "release" / folder.name, course / "bundles", assignment.title)
-    return [bundle, wheel]
 
 
 def bundle_of_all(course: Path, stems: list[str]) -> Path:

@@ -17,6 +17,8 @@ from autograder.grading.changes import before_and_after
 from autograder.grading.command import grade
 from autograder.grading.rubric import ShowRubric
 from autograder.grading.run import Change
+from autograder.lab import lab
+from autograder.new_exercise import make_exercise
 from autograder.notebooks import source_notebook
 from autograder.prove import answers_in
 from autograder.release import nbgrader_configuration, release
@@ -224,3 +226,15 @@ def test_the_table_adds_up_and_ends():
     assert any("a-check" in line and "+45" in line and " 30 " in line for line in lines)
     assert any("b-check" in line and "-1" in line for line in lines)
     assert lines[-2] == "  and 11 more" and len(lines) < 40
+
+
+def test_a_chapter_that_is_not_filled_in_opens_with_a_line_and_no_traceback(tmp_path, monkeypatch):
+    folder = tmp_path / "course"
+    chapter = folder / "solutions" / "98_empty"
+    shutil.copytree(SMALL_COURSE / "01_rows", chapter)
+    (folder / "nbgrader_config.py").touch()
+    make_exercise(chapter.parent, "98_empty/column_means", "code")
+    monkeypatch.chdir(folder)
+    done = CliRunner().invoke(lab, ["98_empty"])
+    assert done.exit_code == 1 and isinstance(done.exception, SystemExit)
+    assert "Prove the chapter first:  course exercises 98_empty" in done.output
