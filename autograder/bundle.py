@@ -5,15 +5,25 @@ wrong answer is in either: only the numbers that they gave.
 """
 
 import ast
+import contextlib
 import hashlib
 import json
 import shutil
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
 
-from autograder.exercises import ROOT, Assignment, CodeExercise, ProofBlocks, ProofQuestion
+from autograder.exercises import (
+    ROOT,
+    Assignment,
+    BadExercise,
+    CodeExercise,
+    ProofBlocks,
+    ProofQuestion,
+    load_assignment,
+)
 from course_lib.checking import percent
 from course_lib.checking.record import record_test
 from course_lib.checking.verdicts import load_module, tests_in
@@ -63,14 +73,13 @@ def write_checks(
 
 
 def write_course_lib(assignment: Assignment, folder: Path) -> None:
-    """Copy course_lib, with a refusal in place of every body that the assignment asks for."""
-    asked = {
-        name.removeprefix("course_lib."): exercise.number
-        for exercise in assignment.exercises
-        if isinstance(exercise, CodeExercise)
-        for name in exercise.withholds
-        if name.startswith("course_lib.")
-    }
+    """Copy course_lib, with a refusal in place of every body that any chapter asks for.
+
+    What only another chapter asks for is given where the tests in the bundle call it.
+    """
+    asked = _asked_by(assignment)
+    if not formulas_called(assignment):
+        asked = _asked_elsewhere(assignment) | asked
     target = folder / "course_lib"
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(
@@ -78,6 +87,47 @@ def write_course_lib(assignment: Assignment, folder: Path) -> None:
     )
     for path in target.rglob("*.py"):
         path.write_text(without_bodies(path.read_text(), asked))
+
+
+def formulas_called(assignment: Assignment) -> set[str]:
+    """What other chapters ask for and the tests in this one's bundle call."""
+    called = {
+        name
+        for exercise in assignment.exercises
+        if isinstance(exercise, CodeExercise)
+        for name in _taken_from_course_lib(_shown(exercise))
+    }
+    return called & (_asked_elsewhere(assignment).keys() - _asked_by(assignment).keys())
+
+
+def _asked_by(assignment: Assignment) -> dict[str, str]:
+    """Function of course_lib -> number of the exercise that asks for it."""
+    return {
+        name.removeprefix("course_lib."): exercise.number
+        for exercise in assignment.exercises
+        if isinstance(exercise, CodeExercise)
+        for name in exercise.withholds
+        if name.startswith("course_lib.")
+    }
+
+
+def _asked_elsewhere(assignment: Assignment) -> dict[str, str]:
+    """By the chapters of the course and by those that lie beside this one."""
+    solutions = (ROOT / "solutions", assignment.folder.parent)
+    chapters = {path.parent for folder in solutions for path in folder.glob("*/assignment.toml")}
+    asked: dict[str, str] = {}
+    for chapter in sorted(chapters, key=lambda chapter: chapter.name):
+        with contextlib.suppress(BadExercise):  # what cannot be read is handed out to nobody
+            asked = _asked_by(load_assignment(chapter)) | asked
+    return asked
+
+
+def _taken_from_course_lib(source: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("course_lib"):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) == "course_lib":
+            yield node.attr
 
 
 def write_requirements(folder: Path) -> None:
@@ -163,18 +213,22 @@ def without_bodies(source: str, asked: dict[str, str]) -> str:
 
     Its neighbours go too: whoever reads log_softmax has read softmax.
     """
-    functions = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
+    tree = ast.parse(source)
+    classes = (node for node in tree.body if isinstance(node, ast.ClassDef))
+    nodes = [*tree.body, *(node for each in classes for node in each.body)]
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
     if not any(node.name in asked for node in functions):
         return source
     lines = source.splitlines(keepends=True)
-    for node in reversed(functions):
+    for node in sorted(functions, key=lambda node: -node.lineno):
         number = asked.get(node.name)
         reason = (
             f"is what exercise {number} asks you to write"
             if number
             else "stands beside what you are asked to write"
         )
-        refusal = f'    raise NotImplementedError("{node.name} {reason}")\n'
+        indent = " " * node.body[0].col_offset
+        refusal = f'{indent}raise NotImplementedError("{node.name} {reason}")\n'
         lines[node.body[0].lineno - 1 : node.end_lineno] = [refusal]
     return "".join(lines)
 
@@ -203,8 +257,12 @@ def _write_code_checks(exercise: CodeExercise, folder: Path, seed: int, hidden: 
         },
     }
     _write_json(folder / "record.json", record)
+    (folder / "tests.py").write_text(_shown(exercise, hidden))
+
+
+def _shown(exercise: CodeExercise, hidden: bool = False) -> str:
     source = (exercise.folder / "tests.py").read_text()
-    (folder / "tests.py").write_text(_only(source, {test.name for test in shown}))
+    return _only(source, {test.name for test in exercise.tests if hidden or not test.hidden})
 
 
 def _only(source: str, names: set[str]) -> str:

@@ -17,6 +17,7 @@ from rich.progress import track
 
 from autograder.bundle import (
     CONTENTS,
+    formulas_called,
     version_of,
     visible_tests,
     write_checks,
@@ -107,6 +108,11 @@ def release(
 
 def _release_one(folder: Path, course: Path, reseed: bool) -> list[Path]:
     assignment, bundle = release_chapter(folder, course, reseed)
+    if called := formulas_called(assignment):
+        print(
+            f"{folder.name}: its tests call {', '.join(sorted(called))} of course_lib, which other "
+            "chapters ask for; the bundle holds them"
+        )
     wheel = make_wheel(course / "release" / folder.name, course / "bundles", assignment.title)
     return [bundle, wheel]
 

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -10,8 +11,21 @@ import nbformat
 import pytest
 from nbgrader.nbgraderformat import MetadataValidator
 
-from autograder.bundle import PACKAGES, PUBLIC_SEED, without_bodies
-from autograder.exercises import ROOT, CodeExercise, ProofBlocks, ProofQuestion, load_assignment
+from autograder.bundle import (
+    PACKAGES,
+    PUBLIC_SEED,
+    formulas_called,
+    without_bodies,
+    write_course_lib,
+)
+from autograder.exercises import (
+    ROOT,
+    CodeExercise,
+    ProofBlocks,
+    ProofQuestion,
+    load_assignment,
+    load_course,
+)
 from autograder.release import make_release, secret_seed
 
 ASSIGNMENT = load_assignment(ROOT / "solutions" / "03_softmax")
@@ -119,17 +133,28 @@ def test_no_model_proof_is_in_the_bundle(files):
                 assert not line.strip() or packed(line) not in told
 
 
-def test_no_body_of_a_withheld_function_or_its_neighbours_is_in_the_bundle(files):
-    seen = set()
+def asked_anywhere() -> dict[str, str]:
+    """Function of course_lib -> the first exercise of the course that asks for it."""
+    asked: dict[str, str] = {}
+    for exercise in (e for chapter in load_course() for e in chapter.exercises):
+        for name in getattr(exercise, "withholds", ()):
+            if name.startswith("course_lib."):
+                asked.setdefault(name.removeprefix("course_lib."), exercise.number)
+    return asked
+
+
+def test_no_body_that_any_chapter_asks_for_nor_its_neighbours_is_in_the_bundle(files):
+    seen, everything = set(), asked_anywhere()
+    assert set(everything) > set(ASKED)
     for name in [name for name in files if name.startswith("course_lib/") and name.endswith(".py")]:
         whole = (ROOT / name).read_text()
         functions = [n for n in ast.parse(whole).body if isinstance(n, ast.FunctionDef)]
-        if asked := {function.name for function in functions} & set(ASKED):
+        if asked := {function.name for function in functions} & set(everything):
             seen |= asked
             assert list(statements(whole))
             told = packed(files[name])
             assert [line for line in statements(whole) if line in told] == []
-    assert seen == set(ASKED)
+    assert seen == set(everything)
 
 
 ASK = """
@@ -146,15 +171,45 @@ for name in sys.argv[1:]:
 
 
 def test_course_lib_of_the_bundle_says_which_exercise_asks_for_a_function(unpacked):
-    command = [sys.executable, "-W", "error", "-c", ASK, *ASKED]
+    elsewhere = {"attend": asked_anywhere()["attend"]}
+    expected = {name: exercise.number for name, exercise in ASKED.items()} | elsewhere
+    command = [sys.executable, "-W", "error", "-c", ASK, *expected]
     done = subprocess.run(command, cwd=unpacked, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     where, *said = done.stdout.splitlines()
     assert where == str(unpacked / "course_lib" / "__init__.py")
     assert said == [
-        f"{name} is what exercise {exercise.number} asks you to write"
-        for name, exercise in ASKED.items()
+        f"{name} is what exercise {number} asks you to write" for name, number in expected.items()
     ]
+
+
+@pytest.mark.parametrize("chapter", load_course(), ids=lambda chapter: chapter.stem)
+def test_no_chapter_of_the_course_needs_a_formula_that_another_asks_for(chapter):
+    assert formulas_called(chapter) == set()
+
+
+IMPORTED = """from course_lib import attend, scaled_dot_scores
+from course_lib.checking import expect_close
+"""
+
+
+def test_a_chapter_whose_tests_call_a_formula_is_given_it(tmp_path):
+    """Nothing less would let its visible tests run; release says so."""
+    folder = tmp_path / "01_rows"
+    shutil.copytree(ROOT / "tests" / "machine" / "good_solutions" / "01_rows", folder)
+    tests = folder / "row_means" / "tests.py"
+    before = load_assignment(folder)
+    write_course_lib(before, tmp_path)
+    assert "is what exercise 3.1 asks you to write" in softmax_family(tmp_path)
+    tests.write_text(IMPORTED + tests.read_text())
+    chapter = load_assignment(folder)
+    assert formulas_called(chapter) == {"attend"}, "nobody asks for the scores"
+    write_course_lib(chapter, tmp_path)
+    assert softmax_family(tmp_path) == (ROOT / "course_lib" / "softmax_family.py").read_text()
+
+
+def softmax_family(folder) -> str:
+    return (folder / "course_lib" / "softmax_family.py").read_text()
 
 
 def test_the_only_seed_in_the_bundle_is_the_public_one(classroom, files):
@@ -243,8 +298,10 @@ def neighbour(x):
 
 
 class Kept:
-    def wanted(self):
-        return LIMIT
+    field = LIMIT
+
+    def helper(self):
+        return self.field + 7
 '''
 
 
@@ -257,5 +314,7 @@ def test_the_bodies_of_a_module_are_taken_out_together_or_not_at_all():
         namespace["wanted"](1)
     with pytest.raises(NotImplementedError, match="neighbour stands beside what you are asked"):
         namespace["neighbour"](1)
-    assert namespace["Kept"]().wanted() == namespace["LIMIT"] == 3
-    assert "x * LIMIT" not in taken
+    with pytest.raises(NotImplementedError, match="helper stands beside"):
+        namespace["Kept"]().helper()
+    assert namespace["Kept"].field == namespace["LIMIT"] == 3
+    assert "x * LIMIT" not in taken and "field + 7" not in taken
