@@ -18,6 +18,7 @@ from sphinx.util import logging
 
 from autograder.book import (
     boxes,
+    bundles,
     figures,
     finding,
     formulas,
@@ -114,6 +115,7 @@ def refuse_bad_pages(app: Sphinx, exception: Exception | None) -> None:
 def setup(app: Sphinx) -> dict:
     app.pictures = {}
     boxes.setup(app)
+    bundles.setup(app)
     figures.setup(app)
     finding.setup(app)
     formulas.setup(app)

@@ -9,6 +9,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
+from autograder.book import bundles
 from autograder.book.boxes import CourseDirective, level_dots
 from autograder.book.markup import html
 from autograder.book.numbering import chapter_number
@@ -26,6 +27,10 @@ MY_STATE = """
 <p role="status"></p>
 </div>
 """
+TAKE_ALONG = """
+<p class="take-along">{what} for JupyterLab or any editor:
+<a href="../bundles/{zip}" download>{zip}</a></p>
+"""
 
 
 class ExerciseList(CourseDirective):
@@ -34,9 +39,12 @@ class ExerciseList(CourseDirective):
     def run(self) -> list[nodes.Node]:
         course = load_course(Path(self.env.srcdir) / "solutions")
         read = [a for a in course if f"chapters/{a.stem}" in self.env.found_docs]
-        return [html(MY_STATE), *(self._chapter(assignment) for assignment in read)]
+        *zips, zip_of_all = bundles.offer(self.env.app, read)
+        pairs = zip(read, zips, strict=True)
+        whole = html(TAKE_ALONG.format(zip=zip_of_all, what="All chapters"))
+        return [html(MY_STATE), whole, *(self._chapter(*pair) for pair in pairs)]
 
-    def _chapter(self, assignment: Assignment) -> nodes.section:
+    def _chapter(self, assignment: Assignment, zip_: str) -> nodes.section:
         section = nodes.section(ids=[f"exercises-{assignment.number}"])
         section += nodes.title("", "", *self.words(f"{assignment.number}. {assignment.title}"))
         section += html('<ul class="exercise-list" role="list">')
@@ -48,7 +56,7 @@ class ExerciseList(CourseDirective):
             for fact in self._facts(exercise):
                 section += [fact, nodes.Text(" ")]
             section += html('<span class="state"></span></li>')
-        section += html("</ul>")
+        section += html("</ul>" + TAKE_ALONG.format(zip=zip_, what="This chapter"))
         return section
 
     def _facts(self, exercise: Exercise) -> Iterator[nodes.Node]:

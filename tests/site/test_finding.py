@@ -3,6 +3,7 @@
 import json
 import re
 import tomllib
+import zipfile
 from datetime import date
 from pathlib import Path
 
@@ -125,6 +126,22 @@ def test_the_state_is_saved_forgotten_and_taken_in_again(tab, tmp_path):
     (tmp_path / "other.json").write_text('{"theme": "dark"}')
     tab.locator(".load-state input").set_input_files(tmp_path / "other.json")
     tab.get_by_text("Nothing was taken in").wait_for()
+
+
+def test_the_exercises_can_be_taken_along(tab, tmp_path):
+    links = tab.locator(".take-along a")
+    names = [f"{name}.zip" for name in ["mathematics_of_attention", *(a.stem for a in COURSE)]]
+    assert links.all_text_contents() == names
+    for name in names[:2]:
+        with tab.expect_download() as taken:
+            links.get_by_text(name, exact=True).click()
+        taken.value.save_as(tmp_path / name)
+    whole, chapter = (zipfile.ZipFile(tmp_path / name).namelist() for name in names[:2])
+    stem = COURSE[0].stem
+    assert {f"{stem}/course.py", f"{stem}/{stem}.ipynb", f"{stem}/{stem}.py"} <= set(chapter)
+    assert {f"mathematics_of_attention/{a.stem}/{a.stem}.ipynb" for a in COURSE} <= set(whole)
+    files = {Path(file).name for file in whole + chapter}
+    assert not files & {"solution.py", "wrong.py", "right.py", "seed", "gradebook.db"}
 
 
 def test_without_javascript_the_exercises_are_listed_and_no_state_is_promised(browser, address):

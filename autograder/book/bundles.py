@@ -1,0 +1,52 @@
+"""The zips in which a reader does the exercises in JupyterLab, beside the page that offers them."""
+
+import hashlib
+import shutil
+import tempfile
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+from autograder.exercises import Assignment
+from autograder.release import WHOLE, bundle_of_all, make_release
+
+MADE_OF = ("solutions/**/*", "course_lib/**/*.py", "autograder/*.py", "autograder/handout/**/*")
+
+
+def offer(app: Sphinx, assignments: list[Assignment]) -> list[str]:
+    """Have the zips made when the pages are, and name them: each chapter's, then that of all."""
+    app.offered = assignments
+    return [f"{name}.zip" for name in [*(a.stem for a in assignments), WHOLE]]
+
+
+def write_offered(app: Sphinx, exception: Exception | None) -> None:
+    if exception or app.builder.name != "html" or not app.offered:
+        return
+    source = Path(app.srcdir)
+    made = source / "_build" / "bundles" / _state(source)
+    if not made.is_dir():
+        shutil.rmtree(made.parent, ignore_errors=True)
+        _make(app.offered, made)
+    shutil.copytree(made, Path(app.outdir) / "bundles")
+
+
+def _state(source: Path) -> str:
+    state = hashlib.sha256()
+    for path in sorted(path for pattern in MADE_OF for path in source.glob(pattern)):
+        if path.is_file() and "__pycache__" not in path.parts:
+            state.update(path.as_posix().encode() + path.read_bytes())
+    return state.hexdigest()[:16]
+
+
+def _make(assignments: list[Assignment], target: Path) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        course = Path(place)
+        for assignment in assignments:
+            make_release(assignment, course)
+        bundle_of_all(course, [assignment.stem for assignment in assignments])
+        shutil.copytree(course / "bundles", target)
+
+
+def setup(app: Sphinx) -> None:
+    app.offered = []
+    app.connect("build-finished", write_offered, priority=400)  # before links are looked at
