@@ -15,6 +15,7 @@ from pathlib import Path, PurePath
 
 import nbformat
 
+from autograder.classroom.feedback_zip import remember_folders
 from autograder.classroom.hand_ins import UNREADABLE, Damaged, Item, TooLarge, items_in
 from autograder.classroom.owners import Owner, Owners
 from autograder.classroom.slim import without_outputs
@@ -45,6 +46,8 @@ class Collected:
     problems: list[tuple[str, str]] = field(default_factory=list)
     """Student or file, and what a person should look at."""
     missing: list[str] = field(default_factory=list)
+    moodle: dict[str, str] = field(default_factory=dict)
+    """Student -> the folder that Moodle has for them in this assignment."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,7 @@ def collect_from(
         report.problems.append(
             (called, f"nobody in the list of students is called so ({_few(files)})")
         )
+    remember_folders(course, stem, report.moodle)
     there = {path.parent.name for path in (course / "submitted").glob(f"*/{stem}")}
     report.missing = [student.id for student in students if student.id not in there]
     return report
@@ -260,6 +264,8 @@ def _settle(
     if best.owner.late:
         notes.append("Canvas marks it as late" + ("" if when else "; say when with --time"))
     report.notes += [(student, note) for note in notes]
+    if best.owner.moodle:
+        report.moodle[student] = best.owner.moodle
     folder = course / "submitted" / student / stem
     changed = _put(best.file, folder, course / "collected" / stem / "earlier" / student, when)
     (report.taken if changed else report.unchanged).append(student)

@@ -5,6 +5,8 @@ assignment, `Name (number)` if it exists there; a line "Points Possible" under t
 Moodle, Grades > Import > CSV file: the columns of its own export, `Assignment: name (Real)`.
 Moodle, the assignment's offline grading worksheet: Identifier and Grade among others.
 
+Both take an empty cell for "no mark" and remove what is there, so who has none is in no line.
+
 Where a file of the platform's own is given, its columns, names and numbers are kept as they are and
 only the marks are filled in.
 """
@@ -23,6 +25,10 @@ CANVAS_WHO = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
 MOODLE_WHO = ["First name", "Last name", "ID number", "Email address"]
 POINTS_POSSIBLE = "    Points Possible"
 """With Canvas's own four spaces, by which it knows the line."""
+EMPTY_CELLS = (
+    "some have a mark for one of these chapters and none for another: Canvas and Moodle take the "
+    "empty cell for no mark, also where they have one. Export one chapter at a time to keep it."
+)
 CSV_COLUMNS = [
     "student", "last_name", "first_name", "email", "assignment", "score", "most",
     "late_penalty", "state", "handed_in_utc",
@@ -59,6 +65,7 @@ def as_canvas(results: list[Result]) -> Export:
         who = [_last_first(student), student.lms_user_id, student.sis_user_id]
         login = student.sis_login_id or student.id
         lines.append([*who, login, student.section, *(number(marks[stem].score) for stem in stems)])
+    export.notes += _empty_cells(of)
     if any(not student.lms_user_id for student, _ in of):
         export.notes.append(
             "Canvas's own number (ID) is not known of everybody: Canvas goes by SIS Login ID then. "
@@ -75,6 +82,7 @@ def as_moodle(results: list[Result]) -> Export:
         marks_of = (number(marks[stem].score) for stem in stems)
         lines.append([*who, student.email, *marks_of])
     export = Export(lines)
+    export.notes += _empty_cells(of)
     if any(not student.email for student, _ in of):
         export.notes.append("Not everybody has an e-mail address here: map Moodle's ID number.")
     return export
@@ -196,7 +204,13 @@ def _by_student(
     for result in results:
         of.setdefault(result.student.id, (result.student, {}))[1][result.assignment] = result
     most = {result.assignment: result.most for result in results}
-    return list(most), list(of.values()), most
+    marked = [entry for entry in of.values() if any(r.score is not None for r in entry[1].values())]
+    return list(most), marked, most
+
+
+def _empty_cells(of: list[tuple[Student, dict[str, Result]]]) -> list[str]:
+    empty = any(result.score is None for _, marks in of for result in marks.values())
+    return [EMPTY_CELLS] if empty else []
 
 
 def _last_first(student: Student) -> str:

@@ -41,8 +41,9 @@ def export(
 ) -> None:
     """Write the marks of one, several or all released chapters into a file.
 
-    Marks given by hand count, and late penalties follow them. Who handed in nothing has no mark:
-    the platform keeps what it has. Exit code 0: written; 1: written, and a person should look.
+    Marks given by hand count, and late penalties follow them. Who handed in nothing has no mark and
+    no line for a platform, which keeps what it has.
+    Exit code 0: written; 1: written, and a person should look.
 
     Example: course export 03_softmax --for canvas --template canvas.csv
     """

@@ -28,6 +28,8 @@ class Owner:
     late: bool = False
     upload: int = 0
     """A number that grows from one hand-in to the next."""
+    moodle: str = ""
+    """With what Moodle begins the names of all that is theirs in this assignment."""
 
 
 class Owners:
@@ -57,8 +59,8 @@ class Owners:
 
     def _by_platform(self, part: str, rest: tuple[str, ...]) -> Owner | None:
         if found := MOODLE.fullmatch(part):
-            name = found["name"]
-            return Owner(self.named(name), name, rest[-1] if len(rest) > 1 else found["file"])
+            name, file = found["name"], rest[-1] if len(rest) > 1 else found["file"]
+            return Owner(self.named(name), name, file, moodle=part[: found.start("file")])
         if found := CANVAS.fullmatch(part):
             file = PurePath(found["file"])
             again = TRIES.search(file.stem)

@@ -1,5 +1,6 @@
 """`course forget STUDENT`: everything that the course folder keeps of one person, gone for good."""
 
+import re
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import sqlalchemy as sa
 from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.classroom.extensions import Extensions, read_extensions, write_extensions
+from autograder.classroom.feedback_zip import feedback_zip, known_folders, remember_folders
 from autograder.classroom.students import known_students, write_students
 from autograder.grading.journal import CannotRecord, CourseIsBusy, Journal, course_lock
 from autograder.notebooks import gradebook_address
@@ -18,6 +20,8 @@ from autograder.release import course_option
 
 UNKNOWN = 2
 FOLDERS = ("submitted", "autograded", "feedback")
+TABLES = ("exports/*.csv", "collected/*/report.txt", "grading/*/changes.csv")
+"""What is written anew by the next command; removed whole where it names the student."""
 ELSEWHERE = """\
 Not in this folder, so not removed: what the platform and the hub keep (nbgrader's exchange,
 home folders), and your backups."""
@@ -83,6 +87,17 @@ def _files_of(course: Path, student: str) -> Iterator[Path]:
         if (logs / f"{student}.json").is_file():
             yield logs / f"{student}.json"
     yield from sorted((course / "reports").glob("*-with-names.html"))  # made anew in a second
+    for assignment in sorted((course / "collected").glob("*/")):
+        feedback = feedback_zip(course, assignment.name)
+        if student in known_folders(course, assignment.name) and feedback.is_file():
+            yield feedback
+    for pattern in TABLES:
+        yield from (path for path in sorted(course.glob(pattern)) if _names(path, student))
+
+
+def _names(table: Path, student: str) -> bool:
+    text = table.read_bytes().decode("utf-8", errors="replace")
+    return re.search(rf"(?<!\w){re.escape(student)}(?!\w)", text) is not None
 
 
 def _forget(course: Path, student: str, paths: list[Path], in_gradebook: bool) -> None:
@@ -101,6 +116,8 @@ def _forget(course: Path, student: str, paths: list[Path], in_gradebook: bool) -
 
 
 def _off_the_lists(course: Path, student: str) -> None:
+    for assignment in (course / "collected").glob("*/"):
+        remember_folders(course, assignment.name, {student: ""})
     if any(known.id == student for known in known_students(course)):
         write_students(course, [s for s in known_students(course) if s.id != student])
     granted = read_extensions(course).entries()

@@ -13,6 +13,7 @@ from docutils.nodes import make_id
 from rich.console import Console
 from rich.progress import track
 
+from autograder.classroom.feedback_zip import known_folders, write_feedback_zip
 from autograder.classroom.folder import open_gradebook, the_assignment
 from autograder.classroom.marks import settle_lateness
 from autograder.grading import submissions
@@ -46,6 +47,7 @@ def feedback(chapter: str, student: str, exchange: bool, course: Path) -> None:
     Each is a single file that needs no server: mail it, put it on a learning platform, or with
     --exchange hand it back on a hub. Links into the book begin with what local_config.py says:
     c.Book.address = "https://...". Marks given by hand since are in it when you type it again.
+    For a class that was collected from Moodle's zip, all go into one zip that Moodle takes back.
     Exit code 0: all written; 1: some could not be handed back; 2: nobody was graded.
 
     Example: course feedback 03_softmax
@@ -68,10 +70,20 @@ def feedback(chapter: str, student: str, exchange: bool, course: Path) -> None:
             f"{waiting} of them say that a person has still to look: mark in the formgrader, "
             "then type the same again"
         )
+    if known_folders(course, chapter):
+        _zip_for_moodle(course, chapter, [submission.outcome.student for submission in written])
     failed = _hand_back(course, chapter, written) if exchange else 0
     if exchange:
         console.print("in the exchange, too: students find them under Assignments, Fetch Feedback")
     raise SystemExit(LOOK if failed else 0)
+
+
+def _zip_for_moodle(course: Path, chapter: str, students: list[str]) -> None:
+    target, without = write_feedback_zip(course, chapter, students)
+    click.echo(f"for Moodle: {target}")
+    click.echo("  in the assignment: Grading action, Upload multiple feedback files in a zip")
+    if without:
+        click.echo(f"  not in it, since they were not collected from Moodle: {', '.join(without)}")
 
 
 def _hand_back(course: Path, chapter: str, written: list[Submission]) -> int:

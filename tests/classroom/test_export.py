@@ -92,9 +92,9 @@ def test_canvas_reads_every_mark_back(graded):
     run(graded, STEM, "--for", "canvas")
     text = (graded / "exports" / f"{STEM}_canvas.csv").read_text()
     assert canvas_reads(text) == {
-        "1001": {STEM: 8.5}, "1002": {STEM: 5.0}, "1003": {}, "1004": {}
-    }  # fmt: skip
-    assert '"Gödel, Kurt"' in text
+        "1001": {STEM: 8.5}, "1002": {STEM: 5.0}
+    }, "an empty cell would remove what Canvas has of Emmy and Kurt"  # fmt: skip
+    assert '"Lovelace, Ada"' in text
 
 
 CANVAS = (
@@ -180,7 +180,14 @@ def test_moodles_gradebook_gets_the_columns_of_its_own_export(graded):
         "First name", "Last name", "ID number", "Email address", f"Assignment: {STEM} (Real)",
     ]  # fmt: skip
     marks = {line["Email address"]: line[f"Assignment: {STEM} (Real)"] for line in lines}
-    assert (marks["ada@uni.example"], marks["emmy@uni.example"]) == ("8.5", "")
+    assert marks == {"ada@uni.example": "8.5", "grace@uni.example": "5"}, "as with Canvas"
+
+
+def test_a_mark_for_one_of_two_chapters_leaves_a_cell_empty_and_says_so(graded):
+    with open_gradebook(graded) as gradebook:
+        gradebook.update_or_create_assignment("02_rows")
+    assert "Export one chapter at a time" in run(graded, "--for", "canvas", code=1)
+    assert "Export one chapter at a time" not in run(graded, STEM, "--for", "moodle")
 
 
 def test_somebody_with_a_new_address_is_found_by_name(graded, tmp_path):
