@@ -8,7 +8,7 @@ import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
@@ -16,7 +16,7 @@ from pathlib import Path, PurePath
 import nbformat
 
 from autograder.classroom.feedback_zip import remember_folders
-from autograder.classroom.hand_ins import UNREADABLE, Damaged, Item, TooLarge, items_in
+from autograder.classroom.hand_ins import UNREADABLE, Damaged, Item, TooLarge, how_many, items_in
 from autograder.classroom.owners import Owner, Owners
 from autograder.classroom.slim import without_outputs
 from autograder.classroom.students import NO_PART_OF_A_NAME, Student, known_students
@@ -72,7 +72,11 @@ class _Candidate:
 
 
 def collect_from(
-    course: Path, stem: str, sources: Iterable[Path], when: datetime | None = None
+    course: Path,
+    stem: str,
+    sources: Sequence[Path],
+    when: datetime | None = None,
+    bar: Callable = lambda items, total: items,
 ) -> Collected:
     """Take this assignment out of the sources; doing so twice changes nothing."""
     report = Collected()
@@ -82,7 +86,9 @@ def collect_from(
     with tempfile.TemporaryDirectory(prefix="collect-") as room:
         found: dict[str, list[_Candidate]] = {}
         others: dict[str, list[str]] = {}
-        for number, (owner, item) in enumerate(_owned(sources, owners, stem, report)):
+        items = ((source, item) for source in sources for item in items_in(source))
+        items = bar(items, sum(map(how_many, sources)))
+        for number, (owner, item) in enumerate(_owned(items, owners, stem, report)):
             student = owner.student or (_as_id(owner.called) if anybody else None)
             if student is None:
                 others.setdefault(owner.called, []).append(str(item))
@@ -119,20 +125,19 @@ def everybody(course: Path) -> list[Student]:
 
 
 def _owned(
-    sources: Iterable[Path], owners: Owners, stem: str, report: Collected
+    items: Iterable[tuple[Path, Item | Damaged]], owners: Owners, stem: str, report: Collected
 ) -> Iterator[tuple[Owner, Item]]:
-    for source in sources:
-        for item in items_in(source):
-            if isinstance(item, Damaged):
-                report.problems.append((str(item), item.reason))
-                continue
-            # a zip's own name tells something only where nothing inside it does
-            inside = item.path[1:] if source.is_file() and len(item.path) > 1 else item.path
-            owner = owners.of(inside, stem)
-            if owner.student is None and inside != item.path:
-                outer = owners.of(item.path, stem)
-                owner = outer if outer.student else owner
-            yield owner, item
+    for source, item in items:
+        if isinstance(item, Damaged):
+            report.problems.append((str(item), item.reason))
+            continue
+        # a zip's own name tells something only where nothing inside it does
+        inside = item.path[1:] if source.is_file() and len(item.path) > 1 else item.path
+        owner = owners.of(inside, stem)
+        if owner.student is None and inside != item.path:
+            outer = owners.of(item.path, stem)
+            owner = outer if outer.student else owner
+        yield owner, item
 
 
 def _cells_released(course: Path) -> dict[str, dict[str, dict]]:

@@ -1,10 +1,14 @@
 """`course collect NN_topic [SOURCE]...`: take in what was handed in, and report on it."""
 
+from collections.abc import Callable
+from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
 
 import click
 from nbgrader.utils import parse_utc
+from rich.console import Console
+from rich.progress import track
 
 from autograder.classroom.collect import Collected, collect_from, everybody
 from autograder.classroom.folder import open_gradebook, the_assignment
@@ -37,10 +41,12 @@ def collect(chapter: str, sources: tuple[Path, ...], when: datetime | None, cour
     """
     with open_gradebook(course) as gradebook:
         the_assignment(gradebook, chapter)
+    console = Console()
     if sources:
-        report = collect_from(course, chapter, sources, when)
+        report = collect_from(course, chapter, sources, when, _bar(console))
     else:
-        report = _from_exchange(course, chapter)
+        with console.status("looking into the exchange") if console.is_terminal else nullcontext():
+            report = _from_exchange(course, chapter)
     lines = _lines(chapter, report)
     _keep(course / "collected" / chapter / "report.txt", lines)
     click.echo("\n".join(lines))
@@ -48,6 +54,13 @@ def collect(chapter: str, sources: tuple[Path, ...], when: datetime | None, cour
         raise SystemExit(NOTHING)
     click.echo(f"next:  course grade {chapter}")
     raise SystemExit(LOOK if report.problems else 0)
+
+
+def _bar(console: Console) -> Callable:
+    quiet = not console.is_terminal
+    return lambda items, total: track(
+        items, "reading", total, console=console, transient=True, disable=quiet
+    )
 
 
 def _from_exchange(course: Path, stem: str) -> Collected:

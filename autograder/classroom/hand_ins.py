@@ -63,6 +63,17 @@ def items_in(source: Path) -> Iterator[Item | Damaged]:
             yield from _file(path, parts)
 
 
+def how_many(source: Path) -> int:
+    """Its files, a zip in it counted as one: how long it will take, without looking twice."""
+    if source.is_dir():
+        return sum(path.is_file() for path in source.rglob("*"))
+    try:
+        with zipfile.ZipFile(source) as archive:
+            return len(archive.infolist())
+    except UNREADABLE:
+        return 1
+
+
 def _file(path: Path, parts: tuple[str, ...]) -> Iterator[Item | Damaged]:
     if path.suffix.lower() == ".zip":
         yield from _zipped(path, parts, DEEP)

@@ -28,6 +28,7 @@ from autograder.grading.record import (
     SUBMITTED,
 )
 from autograder.notebooks import gradebook_address
+from course_lib.checking import percent
 
 HEADING = re.compile(r"## ([\d.]+) (.*?)(?: ★)?")
 TASK = "-task"
@@ -230,7 +231,7 @@ def read_sections(course: Path, stem: str) -> dict[str, str]:
 
 
 def mended_since(course: Path, stem: str, files: dict[str, bytes]) -> frozenset[str]:
-    """Exercises whose visible tests are others now than in the notebook that was handed in."""
+    """Exercises whose visible tests are others now than in what was handed in."""
     path = course / "versions" / f"{stem}.json"
     versions = json.loads(path.read_text()) if path.is_file() else {}
     theirs = next((v for v in map(_version, files.values()) if v in versions), None)
@@ -240,12 +241,12 @@ def mended_since(course: Path, stem: str, files: dict[str, bytes]) -> frozenset[
     return frozenset(name for name in now if before.get(name) != now[name])
 
 
-def _version(notebook: bytes) -> str:
-    """What a stranger's file says of itself."""
+def _version(file: bytes) -> str:
+    """What a stranger's file says of itself: a notebook, or a plain one."""
     try:
-        version = json.loads(notebook)["metadata"]["course"]["version"]
+        version = json.loads(file)["metadata"]["course"]["version"]
     except (ValueError, KeyError, TypeError, RecursionError):
-        return ""
+        return percent.version_in(file.decode("utf-8-sig", errors="replace"))
     return version if isinstance(version, str) else ""
 
 

@@ -7,9 +7,11 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from autograder.classroom import hand_ins
 from autograder.classroom.collect import collect_from
+from autograder.classroom.collect_command import collect
 from autograder.grading.submissions import handed_in
 from autograder.release import released_version
 from course_lib.checking import percent
@@ -86,6 +88,30 @@ def test_accents_survive_what_platforms_make_of_them(course, take, notebook):
 def test_a_wrong_name_is_repaired_and_told(course, take, notebook):
     report = take({MOODLE + "Copy of 01_rows (3).ipynb": notebook})
     assert report.notes == [("ada", f"was called Copy of 01_rows (3).ipynb; it is {NAME} here")]
+
+
+@pytest.mark.parametrize("in_a_terminal", [True, False])
+def test_a_bar_shows_how_far_it_is(course, notebook, tmp_path, in_a_terminal):
+    source = tmp_path / "submissions.zip"
+    source.write_bytes(packed({MOODLE + NAME: notebook, "grace.ipynb": notebook}))
+    words = [STEM, str(source), "--course", str(course)]
+    terminal = {"FORCE_COLOR": "1", "TERM": "xterm"} if in_a_terminal else {"FORCE_COLOR": None}
+    done = CliRunner().invoke(collect, words, env=terminal)
+    assert done.exit_code == 0 and "2 taken" in done.output, done.output
+    assert ("reading" in done.output and "100%" in done.output) == in_a_terminal
+
+
+@pytest.mark.parametrize("files", [3, 0])
+def test_what_will_be_read_is_counted_wherever_it_lies(tmp_path, files):
+    names = [f"{number}.ipynb" for number in range(files)]
+    for name in names:
+        (tmp_path / "folder" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "folder" / name).write_text("x")
+    (tmp_path / "a.zip").write_bytes(packed(dict.fromkeys(names, b"x")))
+    (tmp_path / "no.zip").write_text("no zip")
+    assert hand_ins.how_many(tmp_path / "a.zip") == files
+    assert hand_ins.how_many(tmp_path / "no.zip") == 1
+    assert hand_ins.how_many(tmp_path) == files + 2
 
 
 def test_a_zip_in_a_zip_is_opened(course, take, notebook):

@@ -18,6 +18,7 @@ from nbgrader.utils import notebook_hash
 
 from autograder.cli import main
 from autograder.exercises import ROOT, CodeExercise, load_course
+from autograder.reports.results import mended_since
 from autograder.reports.text import Typesetter, points, sentence
 from tests.reports.conftest import COMMENT, PROOF, STEM
 
@@ -242,6 +243,15 @@ def test_a_test_that_was_mended_since_is_told_where_it_was(course):
     assert "was mended after" in section(page(course, "bo"), "softmax")
     assert page(course, "bo").count("was mended after") == 1
     assert "was mended after" not in page(course, "gus")  # who handed no notebook in
+
+
+def test_a_plain_file_that_was_handed_in_is_told_of_mended_tests_too(course):
+    versions = course / "versions" / f"{STEM}.json"
+    ((version, tests),) = json.loads(versions.read_text()).items()
+    versions.write_text(json.dumps({version: tests, "1.0+mended": tests | {"softmax": "0" * 16}}))
+    plain = (course / "release" / STEM / f"{STEM}.py").read_bytes()
+    assert mended_since(course, STEM, {f"{STEM}.py": plain}) == {"softmax"}
+    assert mended_since(course, STEM, {f"{STEM}.py": b"\xff# version: 9.9"}) == set()
 
 
 def test_without_grades_it_says_what_to_type(graded, tmp_path):
