@@ -99,8 +99,12 @@ class Site:
         from sphinx.errors import SphinxError
         from sphinx.util.console import strip_escape_sequences
 
+        from autograder.book import packing
+
         if any((self.root / "solutions").glob("*/assignment.toml")):
             runtime.fetch(console.print, show_progress=console.is_terminal)
+            if runtime.fetched():
+                packing.packed_once(console.print)
         made_from, warnings = self.fingerprint(), io.StringIO()
         for left_over in (self.folder, self._doctrees):
             shutil.rmtree(left_over, ignore_errors=True)

@@ -33,18 +33,21 @@ SHA256 = {
     LOCK: "c963d22858f6bcb8f41586a2142f03905ab370c88ea22a86a2736e95fac2a8f3",
     NUMPY: "0cad9c1b91f0082e4f959bc0e0bf5835a2efbba6ab3b1e9d1fe6e7e564cca98e",
 }
+UNCHANGED = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
 LICENSES = f"""\
-What makes Python run in these pages, unchanged and under its own licences:
+What makes Python run in these pages, under its own licences:
 
-Pyodide (pyodide.mjs, pyodide.asm.mjs, pyodide.asm.wasm), from the npm package {PYODIDE}
+Pyodide (pyodide.mjs, pyodide.asm.mjs, pyodide.asm.wasm), unchanged, from the npm package {PYODIDE}
   Mozilla Public License 2.0, https://mozilla.org/MPL/2.0/
   source: https://github.com/pyodide/pyodide
-Python and its library (in pyodide.asm.wasm and python_stdlib.zip)
+Python and its library (in pyodide.asm.wasm; compiled in standard.packed)
   Python Software Foundation License 2, https://docs.python.org/3/license.html
-NumPy ({NUMPY})
+NumPy (compiled in libraries.packed, from {NUMPY})
   BSD 3-Clause and others; the texts lie in the file, below dist-info/licenses
-array-api-compat, jaxtyping, wadler-lindig (libraries.zip)
-  MIT; the texts lie in the file, below dist-info/licenses
+array-api-compat, jaxtyping, wadler-lindig (compiled in libraries.packed)
+  MIT; the texts lie in the file
+
+A .packed file is a zip file that gzip has compressed.
 """
 ASKING = "Fetching Python for the pages, once: 6 MB from npm, 106 MB from the package index."
 NOT_HAD = """\
@@ -84,12 +87,11 @@ def fetch(tell: Callable[[str], None], show_progress: bool = False) -> None:
 
 
 def copy_to(target: Path) -> None:
-    """What a browser needs, with a lock that names no package that is not there."""
-    for name in SHA256:
+    """Pyodide itself, with a lock that offers no packages."""
+    for name in UNCHANGED:
         shutil.copy(FOLDER / name, target)
     lock = json.loads((FOLDER / LOCK).read_text())
-    lock["packages"] = {"numpy": lock["packages"]["numpy"]}
-    (target / LOCK).write_text(json.dumps(lock))
+    (target / LOCK).write_text(json.dumps(lock | {"packages": {}}))
     (target / "LICENSES.txt").write_text(LICENSES)
 
 

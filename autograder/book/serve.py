@@ -17,7 +17,9 @@ A_YEAR = 365 * 24 * 3600
 
 @lru_cache(maxsize=512)
 def _zipped(path: str, modified: float) -> bytes:
-    return gzip.compress(Path(path).read_bytes(), compresslevel=6, mtime=0)
+    # whoever asks for the 10 MB of Python waits for them to be compressed
+    level = 1 if path.endswith(".wasm") else 6
+    return gzip.compress(Path(path).read_bytes(), compresslevel=level, mtime=0)
 
 
 class Pages(SimpleHTTPRequestHandler):

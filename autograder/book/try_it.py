@@ -7,20 +7,15 @@ answers, and the notebook in which a reader can go on in JupyterLab.
 import ast
 import shutil
 import tempfile
-import zipfile
-from importlib.metadata import files
 from pathlib import Path
 
 import nbformat
 from sphinx.application import Sphinx
 
-from autograder.book import runtime
+from autograder.book import packing, runtime
 from autograder.bundle import version_of, write_checks, write_course_lib
 from autograder.exercises import Assignment, CodeExercise, load_assignment
 from autograder.notebooks import student_notebook
-
-LIBRARIES = ("array-api-compat", "jaxtyping", "wadler-lindig")
-"""What course_lib imports beside NumPy."""
 
 
 def can_be_tried(exercise: CodeExercise) -> bool:
@@ -48,29 +43,25 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
     target = Path(app.outdir) / "_static" / "python"
     target.mkdir(parents=True)
     runtime.copy_to(target)
-    _pack_libraries(target / "libraries.zip")
-    for stem in sorted(app.tried):
-        assignment = load_assignment(Path(app.srcdir) / "solutions" / stem)
-        _pack_chapter(assignment, target)
-
-
-def _pack_libraries(target: Path) -> None:
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for library in LIBRARIES:
-            for file in files(library):
-                if file.suffix == ".py" or ".dist-info" in file.parts[0] and file.suffix != ".pyc":
-                    archive.write(file.locate(), file.as_posix())
-
-
-def _pack_chapter(assignment: Assignment, target: Path) -> None:
-    stem, notebook = assignment.stem, student_notebook(assignment)
+    for archive in packing.packed_once().glob("*.packed"):
+        shutil.copy(archive, target)
     with tempfile.TemporaryDirectory() as temporary:
-        write_checks(assignment, Path(temporary), hidden=False)
-        write_course_lib(assignment, Path(temporary))
-        version = version_of(Path(temporary), notebook)
-        shutil.make_archive(str(target / stem), "zip", temporary)
-    notebook.metadata["course"] = {"assignment": stem, "version": version}
-    nbformat.write(notebook, target / f"{stem}.ipynb")
+        trees = {}
+        for stem in sorted(app.tried):
+            assignment = load_assignment(Path(app.srcdir) / "solutions" / stem)
+            folder = Path(temporary, stem)
+            _write_chapter(assignment, folder, target / f"{stem}.ipynb")
+            trees[target / f"{stem}.packed"] = packing.Tree(folder)
+        packing.pack(trees)
+
+
+def _write_chapter(assignment: Assignment, folder: Path, notebook_file: Path) -> None:
+    write_checks(assignment, folder, hidden=False)
+    write_course_lib(assignment, folder)
+    notebook = student_notebook(assignment)
+    version = version_of(folder, notebook)
+    notebook.metadata["course"] = {"assignment": assignment.stem, "version": version}
+    nbformat.write(notebook, notebook_file)
 
 
 def setup(app: Sphinx) -> None:

@@ -3,12 +3,16 @@
 The book here has chapter 3 alone and lies below a path of its own, as on a shared host.
 """
 
+import gzip
+import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import zipfile
+from itertools import product
 from pathlib import Path
 from threading import Thread
 
@@ -17,18 +21,22 @@ import pytest
 from bs4 import BeautifulSoup
 
 from autograder.book import runtime
+from autograder.book.packing import OTHERS, STANDARD
 from autograder.book.serve import server
 from autograder.exercises import load_assignment
 from autograder.notebooks import answer_cell
 from autograder.release import make_release
+from benchmarks.pages import start_python
 from tests.site.conftest import ROOT, build
 from tests.site.trying import Notebook, Tried, write_book
 
 CHAPTER = "03_softmax"
+STATIC = ROOT / "autograder" / "book" / "static"
 ASSIGNMENT = load_assignment(ROOT / "solutions" / CHAPTER)
 SOFTMAX, LOGSUMEXP = ASSIGNMENT["softmax"], ASSIGNMENT["logsumexp"]
 FORGETS = ASSIGNMENT["what_softmax_forgets"]
 SHOWN = {CHAPTER: (SOFTMAX, LOGSUMEXP, FORGETS)}
+PACKED = (STANDARD, OTHERS, f"{CHAPTER}.packed")
 HELPER = """
 def largest(x):
     return x.max()
@@ -89,9 +97,32 @@ def test_no_python_is_loaded_before_it_is_asked_for(context, address):
     before = len(cell.asked)
     cell.open().wait_for("Python is ready.")
     loaded = [url.rpartition("/")[2] for url in cell.asked[before:]]
-    needed = {*runtime.SHA256, "libraries.zip", f"{CHAPTER}.zip", "python_worker.js"}
+    needed = {*runtime.UNCHANGED, runtime.LOCK, *PACKED, "python_worker.js"}
     assert sorted(loaded) == sorted(needed)
     assert [url for url in cell.asked if not url.startswith((address, "data:"))] == []
+
+
+COMPILED_HERE = """
+import os, sys
+specs = [module.__spec__ for module in sys.modules.values() if getattr(module, "__spec__", None)]
+sources = [spec for spec in specs if spec.has_location and spec.origin.endswith(".py")]
+[spec.origin for spec in sources if not os.path.isfile(spec.cached)]
+"""
+
+
+def test_what_a_start_imports_came_compiled(context, address):
+    cell = Tried(context, address, CHAPTER, "softmax").open()
+    assert cell.said("Run", COMPILED_HERE) == "[]\n"
+    assert (
+        cell.said("Run", "'numpy.linalg' in sys.modules, 'zipfile' in sys.modules")
+        == "(True, True)\n"
+    )
+
+
+def test_the_size_is_as_announced(browser, address):
+    announced = int(re.search(r"(\d+) MB", (STATIC / "exercise.js").read_text())[1])
+    arrived = start_python(browser, f"{address}/chapters/{CHAPTER}.html", SOFTMAX.solution).bytes
+    assert arrived / 1e6 == pytest.approx(announced, abs=0.6)
 
 
 @pytest.mark.parametrize("kind", ANSWERS)
@@ -230,14 +261,14 @@ def test_work_is_taken_along_as_the_chapters_notebook(context, address, tmp_path
     assert LOGSUMEXP.solution.strip().splitlines()[-1] not in cells["logsumexp"].source
 
 
-REFUSING = """
+NO_STORAGE = """
 for (const name of ["getItem", "setItem"])
   Storage.prototype[name] = () => { throw new DOMException("refused", "SecurityError"); };
 """
 
 
 def test_refused_storage_is_said_and_the_cell_works(context, address):
-    context.add_init_script(REFUSING)
+    context.add_init_script(NO_STORAGE)
     cell = Tried(context, address, CHAPTER, "softmax").open()
     assert cell.said("Run", "2 * 3") == "6\n"
     cell.wait_for("This browser keeps nothing for this page")
@@ -246,19 +277,33 @@ def test_refused_storage_is_said_and_the_cell_works(context, address):
     assert "2 * 3" in Path(download.value.path()).read_text()
 
 
+def breaks_off(route):
+    body = route.fetch().body()
+    route.fulfill(body=body[: len(body) // 2])
+
+
+REFUSING = {
+    "cut off": lambda route: route.abort(),
+    "missing": lambda route: route.fulfill(status=404),
+    "breaks off": breaks_off,
+}
+
+
 @pytest.mark.parametrize(
-    "file", ["pyodide.mjs", "pyodide.asm.wasm", runtime.NUMPY, f"{CHAPTER}.zip"]
+    ("how", "file"),
+    [
+        *product(("cut off", "missing"), ("pyodide.mjs", "pyodide.asm.wasm", *PACKED)),
+        *product(("breaks off",), PACKED),
+    ],
 )
-@pytest.mark.parametrize("how", ["cut off", "missing"])
 def test_what_does_not_arrive_is_named_and_can_be_tried_again(file, how, context, address):
     """The runtime blocked half-way, or a file that is not on the host."""
-    refuse = {"cut off": lambda r: r.abort(), "missing": lambda r: r.fulfill(status=404)}[how]
     cell = Tried(context, address, CHAPTER, "softmax")
-    cell.tab.context.route(f"**/{file}", refuse)
+    cell.tab.context.route(f"**/{file}", REFUSING[how])
     cell.open().wait_for("Python could not start, because something did not arrive")
     assert file in cell.result.text_content()
     cell.text.fill("1 + 1")
-    if how == "cut off" and file == runtime.NUMPY:
+    if how == "cut off" and file == OTHERS:
         cell.tab.context.unroute(f"**/{file}")
         assert cell.said("Run") == "2\n"
 
@@ -358,13 +403,14 @@ def test_a_file_with_another_digest_is_refused(tmp_path):
 
 def test_no_hidden_test_and_no_answer_is_among_the_files(book):
     files = book / "_build" / "html" / "_static" / "python"
-    with zipfile.ZipFile(files / f"{CHAPTER}.zip") as archive:
-        read = {name: archive.read(name).decode() for name in archive.namelist() if name[-1] != "/"}
+    unzipped = gzip.decompress((files / f"{CHAPTER}.packed").read_bytes())
+    with zipfile.ZipFile(io.BytesIO(unzipped)) as archive:
+        read = {name: archive.read(name) for name in archive.namelist()}
     hidden = [test.name for e in (SOFTMAX, LOGSUMEXP) for test in e.tests if test.hidden]
     answers = [e.solution.strip().splitlines()[-1].strip() for e in (SOFTMAX, LOGSUMEXP)]
     assert hidden
     for name, text in read.items():
-        assert not [secret for secret in (*hidden, *answers) if secret in text], name
+        assert not [secret for secret in (*hidden, *answers) if secret.encode() in text], name
     assert "checks/softmax/tests.py" in read
 
 

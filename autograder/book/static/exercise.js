@@ -7,7 +7,7 @@ const INDENT = "    ";
 const opened = new Map(); // cells by name, in the order in which they were opened
 let python;
 
-const ON_ITS_WAY = "Python is on its way: 9 MB, the first time.";
+const ON_ITS_WAY = "Python is on its way: 12 MB, the first time.";
 const NOT_KEPT =
   "This browser keeps nothing for this page: take your work along before you close it.";
 const ENDS = {

@@ -6,13 +6,16 @@ const plainFetch = self.fetch;
 let python, page;
 let printed = 0;
 
-// Pyodide waits for ever for some files that did not come, and does not name the others
+// Pyodide waits for ever for some files that did not come, and does not name the others; and it
+// does not know that a packed file is to be unpacked
 self.fetch = async (...request) => {
   const name = String(request[0]?.url ?? request[0]).split("/").pop();
   try {
     const answer = await plainFetch(...request);
     if (!answer.ok) postMessage({ died: `${name} (${answer.status})` });
-    return answer;
+    if (!answer.ok || !name.endsWith(".packed")) return answer;
+    const unpacked = new Response(answer.body.pipeThrough(new DecompressionStream("gzip")));
+    return new Response(await unpacked.arrayBuffer()); // a file that breaks off is named here, too
   } catch (error) {
     postMessage({ died: name });
     throw error;
@@ -29,9 +32,10 @@ function print(line) {
 }
 
 async function start({ files, chapter }) {
-  const archives = Promise.all([archive(`${files}libraries.zip`), archive(`${files}${chapter}.zip`)]);
+  const packed = (name) => `${files}${name}.packed`;
+  const archives = Promise.all([archive(packed("libraries")), archive(packed(chapter))]);
   const { loadPyodide } = await import(`${files}pyodide.mjs`);
-  python = await loadPyodide({ packages: ["numpy"], stdout: print, stderr: print });
+  python = await loadPyodide({ stdLibURL: packed("standard"), stdout: print, stderr: print });
   for (const each of await archives) python.unpackArchive(each, "zip", { extractDir: "/course" });
   python.runPython('import os, sys; os.chdir("/course"); sys.path.insert(0, "/course")');
   page = python.pyimport("course_lib.checking.page");
