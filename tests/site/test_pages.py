@@ -237,3 +237,17 @@ def test_an_exercise_stands_in_its_chapter_without_its_answer(
         shown = [strong.text for strong in public.select(".lettered strong")]
         assert shown == [letter for letter, _ in exercise.shown]
         assert ", ".join(exercise.solution) in answer.text
+
+
+def test_the_contents_say_where_one_reads(browser, address):
+    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+        tab = context.new_page()
+        tab.goto(f"{address}/chapters/03_softmax.html")
+        here = tab.locator("#sections a[data-here]")
+        title = tab.locator("#sections a").first.inner_text()
+        here.filter(has_text=title).wait_for()
+        tab.keyboard.press("Control+End")
+        here.filter(has_not_text=title).wait_for()
+        assert here.count() == 1
+        tab.keyboard.press("Control+Home")
+        here.filter(has_text=title).wait_for()

@@ -57,15 +57,13 @@ const reach = new ResizeObserver((boxes) => {
 });
 document.querySelectorAll(scrolling).forEach((box) => reach.observe(box));
 
-const links = new Map(
-  [...document.querySelectorAll("#sections a[href*='#']")].map((link) => [link.hash.slice(1), link]),
-);
-const reading = new IntersectionObserver((sections) => {
-  const {target} = sections.find((one) => one.isIntersecting) ?? {};
-  if (!target) return;
-  for (const [name, link] of links) link.toggleAttribute("data-here", name === target.id);
+const links = [...document.querySelectorAll("#sections a[href*='#']")];
+const title = document.querySelector("h1");
+const places = links.map((link) => link.hash ? document.getElementById(link.hash.slice(1)) : title);
+const near = new Set();
+const reading = new IntersectionObserver((changes) => {
+  for (const {target, isIntersecting} of changes) near[isIntersecting ? "add" : "delete"](target);
+  const here = near.has(title) ? title : places.findLast((place) => near.has(place));
+  if (here) links.forEach((link, k) => link.toggleAttribute("data-here", places[k] === here));
 }, {rootMargin: "0px 0px -70% 0px"});
-for (const name of links.keys()) {
-  const section = name && document.getElementById(name);
-  if (section) reading.observe(section);
-}
+for (const place of places) if (place) reading.observe(place);
