@@ -25,19 +25,12 @@ from autograder.book import (
     gate,
     markup,
     numbering,
+    searching,
     theme,
     try_it,
+    words,
 )
 
-SEARCH_READS_A_FORMULA_ONCE = """
-document.addEventListener("DOMContentLoaded", () => {
-  const htmlToText = Search.htmlToText;
-  Search.htmlToText = (html, anchor) => {
-    const page = new DOMParser().parseFromString(html, "text/html");
-    for (const copy of page.querySelectorAll(".katex-html, annotation")) copy.remove();
-    return htmlToText(page.documentElement.outerHTML, anchor);
-  };
-});"""
 EXECUTED_WITH = {"NumPy": "numpy", "PyTorch": "torch", "Matplotlib": "matplotlib"}
 
 log = logging.getLogger(__name__)
@@ -95,13 +88,6 @@ def summaries_are_called_what_they_say(
         context["body"] = context["body"].replace(' aria-label="Toggle hidden content"', "")
 
 
-def excerpts_without_echo(
-    app: Sphinx, pagename: str, templatename: str, context: dict, doctree
-) -> None:
-    if pagename == "search":
-        app.add_js_file(None, body=SEARCH_READS_A_FORMULA_ONCE, priority=900)
-
-
 def refuse_bad_pages(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.name != "html":
         return
@@ -120,8 +106,10 @@ def setup(app: Sphinx) -> dict:
     finding.setup(app)
     formulas.setup(app)
     markup.setup(app)
+    searching.setup(app)
     theme.setup(app)
     try_it.setup(app)
+    words.setup(app)
     app.add_env_collector(numbering.ChapterNumbers)
     app.connect("config-inited", keep_outputs_while_they_hold)
     app.connect("config-inited", run_cells_in_a_plain_ipython)
@@ -129,6 +117,5 @@ def setup(app: Sphinx) -> dict:
     app.connect("doctree-read", remember_where_pictures_stand)
     app.connect("html-page-context", say_versions)
     app.connect("html-page-context", summaries_are_called_what_they_say)
-    app.connect("html-page-context", excerpts_without_echo)
     app.connect("build-finished", refuse_bad_pages)
     return {"version": "1", "parallel_read_safe": False, "parallel_write_safe": True}
