@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import tomllib
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,19 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 def test_the_lock_installs_the_course_everywhere():
     assert objections(LOCK, PYPROJECT) == []
+
+
+def test_the_citation_is_of_this_version_and_names_nobody_who_does_not_exist():
+    """Its fields are those that the Citation File Format 1.2.0 asks for; no identifier is made up.
+
+    Persons have family-names, an entity has a name.
+    """
+    given = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert given["version"] == PYPROJECT["project"]["version"]
+    assert {"cff-version", "message", "title", "authors"} <= set(given)
+    assert given["authors"] == [{"name": "The Mathematics of Attention contributors"}]
+    assert isinstance(given["date-released"], date)
+    assert not {"doi", "identifiers"} & set(given)
 
 
 def without(name):
