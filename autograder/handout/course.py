@@ -22,6 +22,9 @@ VERBS = ("lab", "check", "left", "reset", "submit")
 TO_CHECK = ("numpy", "array_api_compat", "jaxtyping")
 TO_OPEN = (*TO_CHECK, "torch", "matplotlib", "jupyterlab", "ipykernel", "nbgrader")
 
+NO_SUCH_WORD = """\
+{word} is no command, and the assignment here is {here}. Nothing was done.
+After  python course.py  may stand:  {verbs}"""
 FIRST_TIME = """
 Setting up in {venv}. This happens once, takes some minutes, and needs the network; afterwards
 nothing does."""
@@ -40,6 +43,8 @@ def main(words):
         return 0
     verb = words.pop(0) if words and words[0] in VERBS else "lab"
     folder = assignment(words)
+    if verb == "lab" and words and not words[0].startswith("-"):  # no option of JupyterLab's
+        sys.exit(NO_SUCH_WORD.format(word=words[0], here=folder.name, verbs="  ".join(VERBS[1:])))
     python = interpreter(TO_OPEN if verb == "lab" else TO_CHECK)
     if verb == "lab":
         return lab(python, folder, words)
