@@ -126,8 +126,10 @@ def release_chapter(folder: Path, course: Path, reseed: bool = False) -> tuple[A
     try:
         return assignment, make_release(assignment, course, reseed)
     except ValueError as reason:  # its own tests refuse an exercise
+        where = "" if folder.is_relative_to(ROOT) else f" --course {course}"
         raise click.ClickException(
-            f"{reason}\nNot released. Prove the chapter first:  course exercises {folder.name}"
+            f"{reason}\n"
+            f"Not released. Prove the chapter first:  course exercises {folder.name}{where}"
         ) from None
 
 

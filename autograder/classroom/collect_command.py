@@ -19,7 +19,9 @@ LOOK, NOTHING = 1, 2
 
 @click.command("collect")
 @click.argument("chapter", metavar="NN_topic")
-@click.argument("sources", nargs=-1, type=click.Path(path_type=Path, exists=True), metavar="SOURCE")
+@click.argument(
+    "sources", nargs=-1, type=click.Path(path_type=Path, exists=True), metavar="[SOURCE]..."
+)
 @click.option(
     "--time",
     "when",

@@ -86,6 +86,8 @@ def _files_of(course: Path, student: str) -> Iterator[Path]:
     for logs in sorted((course / "grading").glob("*/")):
         if (logs / f"{student}.json").is_file():
             yield logs / f"{student}.json"
+    sheets = (course / "quizzes" / f"island-{student}{of}.html" for of in ("", "-key"))
+    yield from filter(Path.is_file, sheets)
     yield from sorted((course / "reports").glob("*-with-names.html"))  # made anew in a second
     for assignment in sorted((course / "collected").glob("*/")):
         feedback = feedback_zip(course, assignment.name)

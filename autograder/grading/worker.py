@@ -1,5 +1,6 @@
 """One worker: a referee with its sandbox, fed with jobs through a pipe until the pipe closes."""
 
+import contextlib
 import signal
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
@@ -24,7 +25,8 @@ def work(pipe: Connection, package: Path, stem: str, tier: str, kernel: bool) ->
     except NoSandbox as reason:
         pipe.send(("no sandbox", str(reason)))
         return
-    with sandbox:
+    nobody_waits = contextlib.suppress(BrokenPipeError, ConnectionResetError)
+    with sandbox, nobody_waits:  # a small class is done before the last worker has begun
         grader = Grader(package, stem, sandbox)
         pipe.send(("ready", ""))
         for job in _jobs(pipe):

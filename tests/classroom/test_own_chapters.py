@@ -237,4 +237,4 @@ def test_a_chapter_that_is_not_filled_in_opens_with_a_line_and_no_traceback(tmp_
     monkeypatch.chdir(folder)
     done = CliRunner().invoke(lab, ["98_empty"])
     assert done.exit_code == 1 and isinstance(done.exception, SystemExit)
-    assert "Prove the chapter first:  course exercises 98_empty" in done.output
+    assert "Prove the chapter first:  course exercises 98_empty --course " in done.output

@@ -16,6 +16,7 @@ from autograder.grading import pool as pool_module
 from autograder.grading.demo import Class
 from autograder.grading.pool import LocalPool
 from autograder.grading.referee import Attempt, Grader, Job
+from autograder.grading.worker import work
 from autograder.release import make_release
 from autograder.sandbox import limits
 from autograder.sandbox.host import NoSandbox, Sandbox
@@ -230,3 +231,15 @@ def _kill_below(pid: int, program: str = "") -> None:
     for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
         if program in Path(f"/proc/{child}/cmdline").read_text():
             os.kill(int(child), signal.SIGKILL)
+
+
+def test_a_worker_that_is_ready_when_all_is_done_ends_without_a_word(unpacked):
+    ours, theirs = pool_module.CONTEXT.Pipe()
+    worker = pool_module.CONTEXT.Process(
+        target=work, args=(theirs, unpacked, STEM, "namespaces", False)
+    )
+    worker.start()
+    theirs.close()
+    ours.close()
+    worker.join(120)
+    assert worker.exitcode == 0

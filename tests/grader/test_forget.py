@@ -45,6 +45,9 @@ def course(released, tmp_path, url) -> Path:
     (course / "collected" / STEM / "earlier" / "ada").mkdir(parents=True)
     (course / "collected" / STEM / "earlier" / "ada" / "first.ipynb").write_text(SECRET)
     (course / "exports").mkdir()
+    (course / "quizzes").mkdir()
+    for sheet in ("island-ada.html", "island-ada-key.html", "island-bo.html"):
+        (course / "quizzes" / sheet).write_text("his")
     for name, text in (("one.csv", f"ada,{SECRET}"), ("other.csv", "adam,his")):
         (course / "exports" / name).write_text(text)
     with zipfile.ZipFile(course / "exports" / f"{STEM}_moodle_feedback.zip", "w") as archive:
@@ -89,6 +92,7 @@ def test_not_a_byte_of_her_stays_and_nobody_else_loses_one(course, url):
     assert [student.id for student in known_students(course)] == ["bo"]
     assert [granted.student for granted in read_extensions(course).entries()] == ["bo"]
     assert len(holding(course, "his")) >= 4
+    assert [path.name for path in (course / "quizzes").iterdir()] == ["island-bo.html"]
     assert (course / "exports" / "other.csv").is_file(), "Adam is somebody else"
     assert list(known_folders(course, STEM)) == ["bo"]
     assert "your backups" in done.output

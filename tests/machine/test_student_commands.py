@@ -142,7 +142,7 @@ def test_reset_puts_one_starter_back_and_keeps_the_file(bundle, kind):
     [
         (["check", "row_mean"], "no exercise is called 'row_mean' here; there are: row_means"),
         (["reset", "row_mean"], "No exercise is called 'row_mean'; there are: row_means"),
-        (["chekc", "row_means"], "chekc is no command, and the assignment here is 01_rows"),
+        (["tick", "row_means"], "tick is no command, and the assignment here is 01_rows"),
         (["04_scaling"], "04_scaling is no command, and the assignment here is 01_rows"),
         (["submit", "--file", "gone.ipynb"], "There is no file gone.ipynb"),
         (["submit", "--file", "README.md"], "README.md cannot be read as a notebook"),
