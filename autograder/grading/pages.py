@@ -33,6 +33,8 @@ ALLOWED = {
 WORDS = ("title", "alt")
 OURS = "html_before_cells"
 """In nbconvert's resources, by the id of a cell: what we put before its text as it is."""
+SET_FORMULA = "set_formula"
+"""There, too: sets the formulas of the page; without it MathJax does, fetched from elsewhere."""
 
 
 SetFormula = Callable[[str, bool], str]
@@ -43,8 +45,9 @@ SetFormula = Callable[[str, bool], str]
 def markdown_to_html(context: Any, source: str) -> str:
     """nbconvert's own, with formulas and attached pictures, without anything that acts."""
     cell = context.get("cell", {})
-    ours = context.get("resources", {}).get(OURS, {}).get(cell.get("id"), "")
-    return ours + safe_html(source, cell.get("attachments", {}))
+    resources = context.get("resources", {})
+    ours = resources.get(OURS, {}).get(cell.get("id"), "")
+    return ours + safe_html(source, cell.get("attachments", {}), resources.get(SET_FORMULA))
 
 
 def safe_html(source: str, attachments: dict | None = None, formula: SetFormula | None = None):

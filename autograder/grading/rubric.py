@@ -4,14 +4,16 @@ It is put into the page while the formgrader makes it, so no file that a student
 """
 
 import json
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from nbconvert.preprocessors import Preprocessor
 from nbformat.v4 import new_markdown_cell
 from nbgrader.coursedir import CourseDirectory
 
 from autograder.exercises import Assignment, ProofQuestion
-from autograder.grading.pages import OURS
+from autograder.grading.pages import OURS, SET_FORMULA
 
 FILE = "rubrics.json"
 OF_THE_FORMGRADER = "submission_id"
@@ -77,7 +79,17 @@ class ShowRubric(Preprocessor):
             cells.append(cell)
         nb.cells = cells
         resources[OURS] = styles
+        if _typesetter().can_set:
+            resources[SET_FORMULA] = _typesetter().formula
         return nb, resources
+
+
+@cache
+def _typesetter() -> Any:
+    """One for all pages of a formgrader, which so needs no network; it ends with the server."""
+    from autograder.reports.text import Typesetter
+
+    return Typesetter()
 
 
 def _for_marking(rubric: list[str], model: str, points: float) -> str:

@@ -35,12 +35,16 @@ class Typesetter:
         except (ExtensionError, OSError):
             return None
 
+    @property
+    def can_set(self) -> bool:
+        return self._katex is not None
+
     def formula(self, tex: str, display: bool) -> str:
         try:
             if self._katex is None or len(tex) > FORMULA_LETTERS:
                 raise ValueError(tex)
             html = self._katex.render(tex, display, output="mathml", strict="ignore")
-        except ValueError:
+        except (ValueError, OSError):  # no formula, or no node any more to set it
             return f"<code>{escape(tex)}</code>"
         return f'<div class="formula">{html}</div>' if display else html
 

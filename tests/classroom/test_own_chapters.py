@@ -129,6 +129,15 @@ def test_the_rubric_stands_beside_the_answer_where_there_is_room(course, browser
         assert rubric["y"] + rubric["height"] <= answer["y"] and rubric["x"] == answer["x"]
 
 
+@pytest.mark.browser
+def test_formulas_of_the_formgrader_need_no_network(course, browser):
+    page = browser.new_context(offline=True).new_page()
+    page.set_content(formgrader_page(course), wait_until="domcontentloaded")
+    formula = page.locator("math").first.bounding_box()
+    page.context.close()
+    assert formula["width"] > 5 and formula["height"] > 5
+
+
 def test_a_feedback_page_has_no_rubric(course):
     assert "For whoever marks" not in shown(course, assignment_id=OWN)
 
