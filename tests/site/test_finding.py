@@ -1,4 +1,4 @@
-"""The pages that find things hold everything there is to find; a chapter prints as a text."""
+"""The pages that find things hold everything there is to find."""
 
 import json
 import re
@@ -150,28 +150,3 @@ def test_without_javascript_the_exercises_are_listed_and_no_state_is_promised(br
         tab.goto(f"{address}/chapters/exercises.html")
         assert tab.locator(".exercise-list a").last.is_visible()
         assert not tab.locator(".my-state").is_visible()
-
-
-PRESSED = "nav, header.bar, .headerlink, .prev-next-area, .bd-article button, input[type=range]"
-
-
-@pytest.mark.parametrize("page", ["03_softmax", "exercises"])
-def test_a_page_prints_light_and_without_navigation(page, browser, address):
-    with browser.new_context(color_scheme="dark") as context:
-        tab = context.new_page()
-        tab.goto(f"{address}/chapters/{page}.html", wait_until="networkidle")
-        paper = tab.pdf(format="A4")
-        tab.emulate_media(media="print", color_scheme="dark")
-        seen = tab.locator(PRESSED).evaluate_all(
-            "all => all.filter(one => one.checkVisibility()).map(one => one.outerHTML)"
-        )
-        ground = tab.evaluate("getComputedStyle(document.body).backgroundColor")
-        ink = tab.evaluate("getComputedStyle(document.querySelector('main p')).color")
-        code = tab.locator(".highlight span.kn").evaluate_all(
-            "all => all.map(one => getComputedStyle(one).color)"
-        )
-    assert paper.startswith(b"%PDF")
-    assert seen == []
-    assert ground == "rgb(255, 255, 255)"
-    for colour in {ink, *code}:
-        assert sum(map(int, re.findall(r"\d+", colour)[:3])) < 3 * 128, colour
