@@ -31,13 +31,18 @@ class Replay:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return next(self.answers)
 
+    recorded = __call__
+
 
 class _Recorder:
     def __init__(self, oracle: Callable):
         self.oracle, self.answers = oracle, []
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        answer = self.oracle(*args, **kwargs)
+        return self.recorded(self.oracle, *args, **kwargs)
+
+    def recorded(self, source: Callable, *args: Any, **kwargs: Any) -> Any:
+        answer = source(*args, **kwargs)
         self.answers.append(encode(answer))
         return answer
 

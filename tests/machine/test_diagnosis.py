@@ -1,15 +1,18 @@
 """Known mistakes are named by what they give, live or recorded, and only when a single one fits."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
 import torch
 
-from autograder.exercises import CodeExercise, load_course
+from autograder.bundle import write_checks
+from autograder.exercises import CodeExercise, load_assignment, load_course
 from course_lib.checking import core, expect_close, expect_less, float64, verdicts
 from course_lib.checking.expect import Failure
-from course_lib.checking.record import Replay, decode, encode, known_mistakes, record_test
+from course_lib.checking.judge import judge
+from course_lib.checking.record import Replay, decode, encode, known_mistakes, read, record_test
 from course_lib.checking.run import Run
 from course_lib.checking.verdicts import (
     Verdict,
@@ -21,6 +24,14 @@ from course_lib.checking.verdicts import (
 )
 
 RUN = Run("numpy", "float64", seed=3)
+ASKING_TORCH = [
+    exercise
+    for assignment in load_course()
+    for exercise in assignment.exercises
+    if isinstance(exercise, CodeExercise)
+    and "numpy" in exercise.libraries
+    and "import torch" in (exercise.folder / "tests.py").read_text()
+]
 
 
 def model(x):
@@ -140,6 +151,37 @@ def test_the_recorded_oracle_gives_the_same_verdict():
         one = verdict_of(answer)
         other = verdict_of(answer, oracle=Replay(record["oracle"]["float64"]))
         assert one == other
+
+
+def test_what_another_library_gives_is_recorded_and_not_asked_again():
+    asked = []
+
+    def of_another_library(x):
+        asked.append(x)
+        return model(x)
+
+    def test_agrees(f, arrays):
+        """It agrees with another library"""
+        x = arrays.normal(3, 5)
+        expect_close(got=f(x), expected=arrays.recorded(of_another_library, x), hint="does it?")
+
+    record = json.loads(json.dumps(record_test(test_agrees, model, {}, model, seed=0)))
+    times = len(asked)
+    for answer, agrees in ((model, True), (summed, False)):
+        replayed = Replay(record["oracle"]["float64"])
+        assert run_test(test_agrees, answer, Run(), replayed).passed is agrees
+    assert len(asked) == times > 0
+
+
+@pytest.mark.parametrize("exercise", ASKING_TORCH, ids=lambda exercise: exercise.name)
+def test_an_answer_in_numpy_is_checked_where_there_is_no_torch(exercise, tmp_path, monkeypatch):
+    write_checks(load_assignment(exercise.folder.parent), tmp_path, hidden=False)
+    folder = tmp_path / "checks" / exercise.name
+    answer = getattr(load_module(exercise.folder / "solution.py"), exercise.name)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    verdicts = judge(answer, Run(), folder, read(folder))
+    assert [verdict.test for verdict in verdicts if not verdict.passed] == []
+    assert len(verdicts) == sum(not test.hidden for test in exercise.tests)
 
 
 def test_a_model_answer_that_fails_is_not_recorded():

@@ -11,6 +11,14 @@ def _inputs(arrays, batch=2, heads=6, groups=3, n_q=3, n_k=5, d_k=4, d_v=2):
     }
 
 
+def _by_torch(*arrays):
+    import torch
+
+    Q, K, V = (torch.from_numpy(np.array(array)) for array in arrays)
+    attention = torch.nn.functional.scaled_dot_product_attention
+    return attention(Q, K, V, enable_gqa=True).numpy()
+
+
 @core
 def test_written_out_head_by_head(grouped_query, arrays):
     r"""Each head's output is its own attention over the keys and values of its group
@@ -32,14 +40,10 @@ def test_agrees_with_torch(grouped_query, arrays):
 
     the same sharing, the same scale.
     """
-    import torch
-
     inputs = _inputs(arrays, heads=8, groups=2)
-    Q, K, V = (torch.from_numpy(np.array(x)) for x in inputs.values())
-    attention = torch.nn.functional.scaled_dot_product_attention
     expect_close(
         got=grouped_query(*inputs.values()),
-        expected=attention(Q, K, V, enable_gqa=True).numpy(),
+        expected=arrays.recorded(_by_torch, *inputs.values()),
         slack=10,
         hint="do keys and values go to the heads in the same order?",
     )

@@ -25,6 +25,19 @@ def _mask(arrays, batch, n_q, n_k):
     return seen
 
 
+def _by_torch(inputs, seen):
+    import torch
+
+    module = torch.nn.MultiheadAttention(6, 3, bias=False, batch_first=True, dtype=torch.float64)
+    side_by_side = np.concatenate([inputs[name] for name in MATRICES[:3]], axis=1)
+    asking, telling = (torch.from_numpy(np.array(inputs[name])) for name in ("X_q", "X_kv"))
+    with torch.no_grad():
+        module.in_proj_weight.copy_(torch.from_numpy(side_by_side.T.copy()))
+        module.out_proj.weight.copy_(torch.from_numpy(inputs["W_O"].T.copy()))
+        hides = torch.from_numpy(~np.repeat(seen, 3, axis=0))
+        return module(asking, telling, telling, attn_mask=hides)[0].numpy()
+
+
 @core
 def test_written_out_head_by_head(multi_head, arrays):
     r"""The output is that of the layer written out head by head
@@ -46,21 +59,11 @@ def test_agrees_with_torch(multi_head, arrays):
 
     Its matrices are the transposes of ours, and in its mask True means hidden.
     """
-    import torch
-
     inputs = _inputs(arrays)
     seen = _mask(arrays, 2, 3, 5)
-    module = torch.nn.MultiheadAttention(6, 3, bias=False, batch_first=True, dtype=torch.float64)
-    side_by_side = np.concatenate([inputs[name] for name in MATRICES[:3]], axis=1)
-    asking, telling = (torch.from_numpy(np.array(inputs[name])) for name in ("X_q", "X_kv"))
-    with torch.no_grad():
-        module.in_proj_weight.copy_(torch.from_numpy(side_by_side.T.copy()))
-        module.out_proj.weight.copy_(torch.from_numpy(inputs["W_O"].T.copy()))
-        hides = torch.from_numpy(~np.repeat(seen, 3, axis=0))
-        expected, _ = module(asking, telling, telling, attn_mask=hides)
     expect_close(
         got=multi_head(*inputs.values(), seen),
-        expected=expected.numpy(),
+        expected=arrays.recorded(_by_torch, inputs, seen),
         slack=20,
         hint="without a mask the layers agree or not: which of the two tells you where to look?",
     )
