@@ -31,6 +31,7 @@ from tests.site.conftest import ROOT, build
 from tests.site.trying import Notebook, Tried, write_book
 
 CHAPTER = "03_softmax"
+MANY_KEYS = 100
 STATIC = ROOT / "autograder" / "book" / "static"
 ASSIGNMENT = load_assignment(ROOT / "solutions" / CHAPTER)
 SOFTMAX, LOGSUMEXP = ASSIGNMENT["softmax"], ASSIGNMENT["logsumexp"]
@@ -317,6 +318,94 @@ def test_without_javascript_the_task_stands_and_the_notebook_is_named(browser, a
         assert box.get_by_text("To try it in this page, JavaScript has to be on.").is_visible()
         assert box.get_by_text(f"Answer it in the notebook {CHAPTER}.ipynb").is_visible()
         assert "def softmax" in box.inner_text()
+
+
+class Keyboard:
+    """Somebody who has no pointer, and listens to what is announced."""
+
+    def __init__(self, tab):
+        self.tab = tab
+        self.press, self.type = tab.keyboard.press, tab.keyboard.type
+
+    def go_to(self, name: str, key: str = "Tab") -> None:
+        focus = "[document.activeElement.textContent, document.activeElement.id]"
+        for _ in range(MANY_KEYS):
+            if name in self.tab.evaluate(focus):
+                outline = "getComputedStyle(document.activeElement).outlineStyle"
+                assert self.tab.evaluate(outline) != "none", f"{name} has the focus, unseen"
+                return
+            self.press(key)
+        pytest.fail(f"{name} is not reached by {key}")
+
+
+def test_a_whole_exercise_is_done_by_keyboard_alone(context, address):
+    cell = Tried(context, address, CHAPTER, "softmax")
+    reader = Keyboard(cell.tab)
+    reader.go_to("Try it here")  # from the top of the page
+    reader.press("Enter")
+    reader.press("Control+End")
+    reader.type("    return x\n")  # the next line is indented, too
+    reader.press("Shift+Tab")
+    reader.type("softmax(6 * 7)")
+    reader.press("Shift+Enter")
+    cell.wait_for("42")
+    reader.press("Shift+Home")
+    reader.press("Backspace")
+    reader.press("Control+Enter")
+    cell.wait_for("hint: what is divided by what")
+    assert cell.result.get_attribute("data-verdict") == "not yet"
+    written = cell.text.input_value()
+
+    reader.press("Escape")
+    reader.go_to("Hint")
+    reader.press("Enter")
+    cell.wait_for("further: read")
+    reader.go_to("Reset")
+    reader.press("Space")
+    cell.wait_for("The starter is back. Undo reset brings your text back.")
+    assert cell.text.input_value() == SOFTMAX.starter + "\n"
+    reader.press("Space")
+    cell.wait_for("Your text is back.")
+    assert cell.text.input_value() == written
+
+    reader.go_to(f"try-{SOFTMAX.name}", "Shift+Tab")
+    reader.press("Control+End")
+    for key in ("ArrowUp", "End", "Backspace"):  # where it says "return x"
+        reader.press(key)
+    for _ in "return ":
+        reader.press("Backspace")
+    reader.type("shifted = np.exp(x - x.max(axis=axis, keepdims=True))\n")
+    reader.type("return shifted / shifted.sum(axis=axis, keepdims=True)")
+    reader.press("Control+Enter")
+    cell.wait_for("all 5 properties looked at here hold")
+    reader.press("Escape")
+    with cell.tab.expect_download() as download:
+        reader.go_to("Take it along")
+        reader.press("Enter")
+    assert download.value.suggested_filename == f"{CHAPTER}.ipynb"
+    reader.press("Tab")
+    assert not cell.tab.evaluate("document.activeElement.closest('.try')"), "the way on is free"
+
+
+def test_what_comes_out_is_announced(tried):
+    """Chromium's own accessibility tree: what changes in these parts is read out."""
+    chromium = tried.tab.context.new_cdp_session(tried.tab)
+    nodes = chromium.send("Accessibility.getFullAXTree")["nodes"]
+    live = [
+        node["role"]["value"]
+        for node in nodes
+        for known in node.get("properties", [])
+        if known["name"] == "live" and known["value"]["value"] == "polite"
+    ]
+    assert {"log", "status"} <= set(live)
+
+
+def test_the_link_of_an_exercise_leads_into_it(context, address):
+    tab = context.new_page()
+    tab.goto(f"{address}/chapters/{CHAPTER}.html#ex-logsumexp")
+    tab.keyboard.press("Tab")
+    box = "document.activeElement.closest('#ex-logsumexp')"
+    assert tab.evaluate(f"{box} !== null")
 
 
 def test_the_keyboard_alone_is_enough_and_is_never_trapped(tried):

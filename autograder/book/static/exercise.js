@@ -10,6 +10,7 @@ let python;
 const ON_ITS_WAY = "Python is on its way: 12 MB, the first time.";
 const NOT_KEPT =
   "This browser keeps nothing for this page: take your work along before you close it.";
+const STARTER_IS_BACK = "The starter is back. Undo reset brings your text back.";
 const ENDS = {
   "slow": (seconds) =>
     `Stopped: Python had not come back after ${seconds} s. Is there a loop that never ends?\n` +
@@ -203,6 +204,7 @@ class Cell {
     this.#edited();
     this.before = before;
     this.buttons.reset.textContent = before ? "Undo reset" : "Reset";
+    this.say(before ? STARTER_IS_BACK : "Your text is back.");
   }
 
   /** The chapter's notebook with every answer that was begun here, for JupyterLab. */
