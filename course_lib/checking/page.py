@@ -10,10 +10,13 @@ import linecache
 import sys
 import traceback
 
+import numpy as np
+
 from course_lib.checking import notebook, record
 from course_lib.checking.examine import checks_folder
 
 SET_UP = "import numpy as np"
+COLUMNS = np.get_printoptions()["linewidth"]
 TOO_LARGE = "Python in a page has 4 GB, and 2 GB for one array. How many entries did you ask for?"
 NOT_IN_A_PAGE = {
     "MemoryError": TOO_LARGE,
@@ -28,8 +31,9 @@ NOT_IN_A_PAGE = {
 """A word of a message, and what the reader of a page should know besides."""
 
 
-def run(cell: str, source: str) -> None:
+def run(cell: str, source: str, columns: int = COLUMNS) -> None:
     """Run one cell in the memory that all cells share; show the value of its last line."""
+    np.set_printoptions(linewidth=min(columns, COLUMNS))
     memory = vars(sys.modules["__main__"])
     file = f"<cell {cell}>"
     linecache.cache[file] = len(source), None, source.splitlines(True), file

@@ -436,15 +436,26 @@ def test_every_part_of_a_cell_has_a_name(tried):
     assert names == ["Check", "Run", "Hint", "Reset", "Take it along"]
 
 
-@pytest.mark.parametrize("width", [320, 390])
-def test_a_cell_fits_a_phone(width, browser, address):
-    with browser.new_context(viewport={"width": width, "height": 800}) as context:
+HEIGHT = "e => e.offsetHeight"
+WITHOUT_WRAPPING = "e => { e.style.whiteSpace = 'pre'; return e.offsetHeight; }"
+
+
+@pytest.mark.parametrize(("width", "height"), [(320, 256), (320, 800), (390, 800)])
+def test_a_cell_fits_a_phone_and_a_page_zoomed_four_times(width, height, browser, address):
+    with browser.new_context(viewport={"width": width, "height": height}) as context:
         cell = Tried(context, address, CHAPTER, "softmax").open()
+        cell.said("Run", "for i in range(200): print('word ' * 30)")
         assert cell.tab.evaluate("document.documentElement.scrollWidth") <= width
         edges = cell.box.locator(".try *").evaluate_all(
             "all => all.map(one => one.getBoundingClientRect().right)"
         )
         assert max(edges) <= width
+        scrolls = height > 256
+        assert (cell.result.evaluate(HEIGHT) < height) is scrolls
+        assert (cell.result.evaluate("e => e.tabIndex") == 0) is scrolls
+        cell.said("Run", "np.arange(25).reshape(5, 5) / 7")
+        wrapped = cell.result.evaluate(HEIGHT)
+        assert wrapped == cell.result.evaluate(WITHOUT_WRAPPING), "no row is broken by the page"
 
 
 WITHOUT_PYTHON = """

@@ -171,7 +171,8 @@ class Cell {
         this.result.append(words);
         this.say("Python is at work.");
       };
-      const answer = await python.ask({ ask, name: this.name, cells }, this.seconds, print);
+      const question = { ask, name: this.name, cells, columns: this.#columns() };
+      const answer = await python.ask(question, this.seconds, print);
       this.say(this.result.textContent || ask !== "run" ? "" : "It ran, and printed nothing.");
       return answer;
     } catch ({ how, message }) {
@@ -180,7 +181,18 @@ class Cell {
     } finally {
       this.busy = false;
       this.buttons.stop.hidden = true;
+      const { scrollHeight, clientHeight } = this.result;
+      this.result.tabIndex = scrollHeight > clientHeight ? 0 : -1; // to be scrolled by keyboard
     }
+  }
+
+  /** Characters in a line of the result: NumPy is to break its rows, not the page. */
+  #columns() {
+    const pen = document.createElement("canvas").getContext("2d");
+    pen.font = getComputedStyle(this.result).font;
+    const { paddingLeft, paddingRight } = getComputedStyle(this.text); // as of a filled result
+    const width = this.text.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+    return Math.floor(width / pen.measureText("0").width) - 1;
   }
 
   #end(how, detail) {

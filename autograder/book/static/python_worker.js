@@ -44,7 +44,7 @@ async function start({ files, chapter }) {
 
 const answers = {
   start,
-  run: ({ name, cells }) => page.run(...cells.at(-1)),
+  run: ({ cells, columns }) => page.run(...cells.at(-1), columns),
   check: ({ name, cells }) => page.check(name, python.toPy(cells)),
   hints: ({ name }) => page.hints(name).toJs(),
 };
