@@ -32,7 +32,7 @@ VERBS = {
     "site": ("build the book", ["course site"]),
     "test": ("all tests but the slow", LINT + [PYTEST + " -m 'not slow'", "course exercises"]),
     "test-fast": ("unit tests", [PYTEST + " -m 'not (slow or browser or whole)'"]),
-    "test-slow": ("tests with databases and whole installations", ["pytest -m slow"]),
+    "test-slow": ("tests with databases and whole installations", [PYTEST + " -m slow"]),
     "bench": ("measure speed", ["python -m benchmarks", "python -m benchmarks.grading"]),
     "lint": ("style, layout and spelling", LINT),
     "lock": ("pin in requirements.lock what pyproject.toml wants", ["python -m autograder.lock"]),
