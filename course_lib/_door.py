@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 import numpy as np
 from array_api_compat import array_namespace, device, is_array_api_obj, is_torch_array
+from jaxtyping import Float
 
 Array = Any
 """A NumPy array or a torch tensor; shape and kind of number stand in the annotation around it."""
@@ -20,8 +21,8 @@ def enter(function: Callable, **arrays: Any) -> tuple:
     """Return the array namespace, the dtype of the floats, and the arrays ready to compute with.
 
     All arrays must be of one library and device, all floats of one dtype, all shapes as in the
-    signature of the function; None passes through, and a NamedTuple is entered field by field.
-    float16 and bfloat16 are computed in float32 and come back by `leave`.
+    signature of the function; None passes where the signature has it, and a NamedTuple is entered
+    field by field. float16 and bfloat16 are computed in float32 and come back by `leave`.
     """
     parts = {}
     for name, value in arrays.items():
@@ -48,6 +49,8 @@ def as_like(numbers: np.ndarray, like: Array | None) -> Array:
     """Return the numbers in the library and dtype and on the device of `like`, if there is one."""
     if like is None:
         return numbers
+    must_be_of_one_library({"like": like})
+    _must_be_of_kind("like", like, Float[Array, "..."].dtypes)
     return array_namespace(like).asarray(numbers, dtype=like.dtype, device=device(like))
 
 
@@ -59,6 +62,8 @@ def check(claim: bool, message: str) -> None:
 
 def check_axis(name: str, x: Array, axis: int) -> None:
     """Raise unless x has this axis and something along it."""
+    if not isinstance(axis, int | np.integer):
+        raise TypeError(f"axis is {axis!r}; expected a whole number, one axis of {name}")
     rank = len(x.shape)
     check(
         -rank <= axis < rank,
@@ -82,9 +87,15 @@ def shape_of(x: Array) -> tuple[int, ...]:
 
 def _parts(name: str, value: Any, annotation: Any) -> dict[str, tuple[Array, Any]]:
     """Return the arrays inside a value, each under its name and with its annotation."""
-    if not hasattr(value, "_fields"):
+    kinds = (annotation, *get_args(annotation))
+    if value is None and type(None) in kinds:
+        return {}
+    expected = next((kind for kind in kinds if hasattr(kind, "_fields")), None)
+    if expected is None:
         kind = _of_array(annotation)
-        return {name: (value, kind)} if kind and value is not None else {}
+        return {name: (value, kind)} if kind else {}
+    if getattr(value, "_fields", ()) != expected._fields:
+        raise TypeError(f"{name} is {_kind_of(value)}; expected {expected.__name__}")
     parts = {}
     for field in value._fields:
         kind = type(value).__annotations__[field]
@@ -112,19 +123,20 @@ def must_be_of_one_library(given: dict[str, Array]) -> None:
     for name, y in given.items():
         if not is_array_api_obj(y):
             raise TypeError(
-                f"{name} is a {type(y).__name__}; expected a NumPy array or a torch tensor:"
+                f"{name} is {_kind_of(y)}; expected a NumPy array or a torch tensor:"
                 f" numpy.asarray({name}, dtype=float)"
             )
     for name, y in others:
         if is_torch_array(x) != is_torch_array(y):
             raise TypeError(
-                f"{first} is a {_library(x)} and {name} a {_library(y)}; expected"
-                " one library: convert one of them, for instance by torch.from_numpy"
+                f"{first} is a {_library(x)} of shape {shape_of(x)} and {name} a {_library(y)} of"
+                f" shape {shape_of(y)}; expected one library: convert one of them, for instance by"
+                " torch.from_numpy"
             )
         if device(x) != device(y):
             raise ValueError(
-                f"{first} is on {device(x)} and {name} on {device(y)}; expected one"
-                f" device: {name}.to({first}.device)"
+                f"{first} of shape {shape_of(x)} is on {device(x)} and {name} of shape"
+                f" {shape_of(y)} on {device(y)}; expected one device: {name}.to({first}.device)"
             )
 
 
@@ -133,7 +145,9 @@ def _must_be_of_kind(name: str, x: Array, allowed: tuple[str, ...]) -> None:
     if allowed and dtype not in allowed:
         wanted = next(kind for kind in ("float", "bool", "int") if allowed[-1].startswith(kind))
         cast = f"{name}.{wanted}()" if is_torch_array(x) else f"{name}.astype({wanted})"
-        raise TypeError(f"{name} has dtype {dtype}; expected {wanted}: {cast}")
+        raise TypeError(
+            f"{name} of shape {shape_of(x)} has dtype {dtype}; expected {wanted}: {cast}"
+        )
 
 
 def _common_dtype(floats: dict[str, Array]) -> Any:
@@ -143,8 +157,8 @@ def _common_dtype(floats: dict[str, Array]) -> Any:
     for name, y in others:
         if x.dtype != y.dtype:
             raise TypeError(
-                f"{first} has dtype {name_of(x.dtype)} and {name} {name_of(y.dtype)};"
-                " expected one dtype for all"
+                f"{first} of shape {shape_of(x)} has dtype {name_of(x.dtype)} and {name} of shape"
+                f" {shape_of(y)} {name_of(y.dtype)}; expected one dtype for all"
             )
     return x.dtype
 
@@ -198,6 +212,10 @@ def _split(words: str) -> tuple[str, tuple[str, ...]]:
     if first.startswith("*") or first == "...":
         return first, tuple(rest)
     return "", tuple(words.split())
+
+
+def _kind_of(value: Any) -> str:
+    return "None" if value is None else f"a {type(value).__name__}"
 
 
 def _library(x: Array) -> str:

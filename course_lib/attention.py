@@ -153,13 +153,8 @@ def repeat_groups(
     Shazeer 2019 for one group, Ainslie et al. 2023.
     """
     xp, dtype, X = enter(repeat_groups, X=X)
-    groups = X.shape[-3]
-    check(
-        groups > 0 and heads % groups == 0,
-        f"there are {heads} heads and {groups} groups of keys and values; expected the number of"
-        " groups to divide the number of heads",
-    )
-    return leave(xp.repeat(X, heads // groups, axis=-3), dtype)
+    _must_divide("X", X, heads)
+    return leave(xp.repeat(X, heads // max(X.shape[-3], 1), axis=-3), dtype)
 
 
 def enter_attention(
@@ -168,10 +163,13 @@ def enter_attention(
     """Check and prepare what all forms of scaled dot-product attention take."""
     xp, dtype, Q, K, V = enter(scaled_dot_product_attention, query=query, key=key, value=value)
     if enable_gqa:
-        check(
-            min(len(x.shape) for x in (Q, K, V)) >= 3,
-            f"query has shape {shape_of(Q)}; expected an axis of heads before n_q with enable_gqa",
-        )
+        for name, X in (("query", Q), ("key", K), ("value", V)):
+            check(
+                len(X.shape) >= 3,
+                f"{name} has shape {shape_of(X)}; expected an axis of heads before that of tokens"
+                " with enable_gqa",
+            )
+            _must_divide(name, X, Q.shape[-3])
         K, V = repeat_groups(K, Q.shape[-3]), repeat_groups(V, Q.shape[-3])
     leading = {name: shape_of(x)[:-2] for name, x in (("query", Q), ("key", K), ("value", V))}
     try:
@@ -181,3 +179,12 @@ def enter_attention(
     if attn_mask is not None:
         check_mask(attn_mask, (*batch, Q.shape[-2], K.shape[-2]), query=query)
     return xp, dtype, Q, K, V
+
+
+def _must_divide(name: str, X: Array, heads: int) -> None:
+    groups = X.shape[-3]
+    check(
+        heads == groups or (0 < groups < heads and heads % groups == 0),
+        f"{name} has shape {shape_of(X)} and there are {heads} heads and {groups} groups; expected"
+        " the number of groups to divide the number of heads",
+    )

@@ -75,7 +75,8 @@ def blockwise_attention(
     Eq. (2.1), by Eq. (9.4) over blocks of keys for each block of queries  -- Eq. (9.6); Rabe and
     Staats 2021, Dao et al. 2022.
 
-    Unless given, a block is at most 1024 queries by 512 keys and at most 1/64 of the table.
+    Unless given, a block is at most 1024 queries by 512 keys and at most 1/64 of the table. torch's
+    autograd keeps every block for the way back; `blockwise_attention_vjp` keeps none.
     """
     xp, dtype, Q, K, V = enter_attention(query, key, value, attn_mask, enable_gqa)
     Q = Q * scale_or_default(scale, K)

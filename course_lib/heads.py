@@ -69,14 +69,15 @@ def multi_head_attention(
     $\mathrm{Concat}(head_1, \dots, head_H) W_O$ with $head_h = \mathrm{Attention}(Q W_Q^{(h)},
     K W_K^{(h)}, V W_V^{(h)})$  -- Eq. (6.1); Vaswani et al. 2017, Sec. 3.2.2.
 
-    True in a mask means may attend, the opposite of torch.nn.MultiheadAttention; the mask has axes
-    that broadcast to (batch, heads, n_q, n_k). A query that may look at nothing gets the bias b_O.
+    `multi_head_from_torch` makes the weights of a torch.nn.MultiheadAttention. True in a mask means
+    may attend, the opposite of that module; the mask has axes that broadcast to (batch, heads, n_q,
+    n_k). A query that may look at nothing gets the bias b_O.
     """
     _, dtype, query, key, value, weights = enter(
         multi_head_attention, query=query, key=key, value=value, weights=weights
     )
-    Q = split_heads(project(query, weights.W_Q, weights.b_Q), heads)
     groups = _groups(weights, heads)
+    Q = split_heads(project(query, weights.W_Q, weights.b_Q), heads)
     K = split_heads(project(key, weights.W_K, weights.b_K), groups)
     V = split_heads(project(value, weights.W_V, weights.b_V), groups)
     output, attended = attention_with_weights(
@@ -101,8 +102,8 @@ def head_contributions(
     heads, (rows, d_out) = attended.shape[-3], weights.W_O.shape
     check(
         heads > 0 and rows > 0 and rows % heads == 0,
-        f"weights.W_O has {rows} rows and there are {heads} heads; expected heads to divide the"
-        " rows",
+        f"weights.W_O has shape {shape_of(weights.W_O)} and attended {shape_of(attended)}; expected"
+        f" the {heads} heads to divide the {rows} rows",
     )
     d_v = rows // heads
     check(
@@ -157,7 +158,13 @@ def multi_head_to_torch(weights: MultiHeadWeights, module: Any) -> None:
 
 def _groups(weights: MultiHeadWeights, heads: int) -> int:
     """Return how many heads the keys have: as many as fit at the width of a query's head."""
-    d_k = weights.W_Q.shape[1] // heads
+    columns = weights.W_Q.shape[1]
+    check(
+        heads > 0 and columns % heads == 0,
+        f"weights.W_Q has shape {shape_of(weights.W_Q)} and heads is {heads}; expected heads to"
+        f" divide {columns}",
+    )
+    d_k = columns // heads
     check(
         d_k > 0 and weights.W_K.shape[1] % d_k == 0,
         f"weights.W_K has shape {shape_of(weights.W_K)}; expected its columns to be a multiple of"

@@ -133,6 +133,8 @@ def mask_scores(
 
     $S_{ij} + B_{ij}$, or $S_{ij}$ where $M_{ij}$ and $-\infty$ elsewhere  -- Eq. (5.2);
     Vaswani et al. 2017, Sec. 3.2.3.
+
+    A hidden score is replaced, be it NaN; to a NaN, $-\infty$ is added in vain.
     """
     xp, dtype, scores = enter(mask_scores, scores=scores)
     if attn_mask is None:
@@ -164,21 +166,24 @@ def dropout(
     return leave(xp.where(draws >= p, weights / (1 - p), 0.0), dtype)
 
 
-def check_mask(attn_mask: Array, scores_shape: tuple[int, ...], **beside: Array) -> None:
+def check_mask(
+    mask: Array, scores_shape: tuple[int, ...], name: str = "attn_mask", **beside: Array
+) -> None:
     """Raise unless the mask holds booleans or floats and fits over the table of scores."""
-    must_be_of_one_library(beside | {"attn_mask": attn_mask})
-    if not array_namespace(attn_mask).isdtype(attn_mask.dtype, ("bool", "real floating")):
+    must_be_of_one_library(beside | {name: mask})
+    if not array_namespace(mask).isdtype(mask.dtype, ("bool", "real floating")):
         raise TypeError(
-            f"attn_mask has dtype {name_of(attn_mask.dtype)}; expected bool (True may attend) or"
-            " a float (added to the scores): write attn_mask == 1 or attn_mask == 0 as you mean it"
+            f"{name} of shape {shape_of(mask)} has dtype {name_of(mask.dtype)}; expected bool (True"
+            f" may attend) or a float (added to the scores): write {name} == 1 or {name} == 0 as"
+            " you mean it"
         )
     try:
-        fits = np.broadcast_shapes(attn_mask.shape, scores_shape) == scores_shape
+        fits = np.broadcast_shapes(mask.shape, scores_shape) == scores_shape
     except ValueError:
         fits = False
     check(
         fits,
-        f"attn_mask has shape {shape_of(attn_mask)}; expected one that broadcasts to the scores"
+        f"{name} has shape {shape_of(mask)}; expected one that broadcasts to the scores"
         f" {scores_shape}, queries in rows and keys in columns",
     )
 
@@ -186,6 +191,7 @@ def check_mask(attn_mask: Array, scores_shape: tuple[int, ...], **beside: Array)
 def _library_of(like: Array) -> tuple:
     if like is None:
         return array_namespace(np.empty(0)), None
+    must_be_of_one_library({"like": like})
     return array_namespace(like), device(like)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from array_api_compat import device
 from jaxtyping import Bool, Float
 
-from course_lib._door import Array, as_like, check, enter, leave
+from course_lib._door import Array, as_like, check, enter, leave, shape_of
 
 
 def permutation_matrix(
@@ -48,7 +48,8 @@ def sinusoidal_positions(
     $\mathrm{PE}_{p,2i} = \sin(p/b^{2i/d})$, $\mathrm{PE}_{p,2i+1} = \cos(p/b^{2i/d})$
     -- Eq. (7.3); Vaswani et al. 2017, Sec. 3.5.
     """
-    _must_be_even("d_model", d_model)
+    _must_be_even(d_model)
+    check(n >= 0, f"n is {n}; expected none below 0")
     angles = np.arange(n)[:, None] * _frequencies(d_model, base)
     rows = np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(n, d_model)
     return as_like(rows, like)
@@ -62,7 +63,7 @@ def sinusoid_shift(
     $\mathrm{PE}_{p+k} = \mathrm{PE}_p R_k$ with 2 by 2 rotations along the diagonal of $R_k$
     -- Eq. (7.4).
     """
-    _must_be_even("d_model", d_model)
+    _must_be_even(d_model)
     R = np.zeros((d_model, d_model))
     angles = offset * _frequencies(d_model, base)
     sine, cosine = np.arange(0, d_model, 2), np.arange(1, d_model, 2)
@@ -88,7 +89,10 @@ def rotary(
     """
     xp, dtype, X = enter(rotary, X=X)
     n, d_k = X.shape[-2:]
-    _must_be_even("d_k", d_k)
+    check(
+        d_k % 2 == 0,
+        f"X has shape {shape_of(X)}, so d_k = {d_k}; expected an even number, two for each angle",
+    )
     check(layout in ("pairs", "halves"), f"layout is {layout!r}; expected 'pairs' or 'halves'")
     angles = np.arange(start, start + n)[:, None] * _frequencies(d_k, base)
     cos, sin = (xp.asarray(f(angles), dtype=X.dtype, device=device(X)) for f in (np.cos, np.sin))
@@ -111,6 +115,7 @@ def alibi_bias(
     Query row 0 stands at place `start`. It hides nothing: a causal mask is to be added.
     """
     check(heads > 0, f"heads is {heads}; expected at least 1")
+    check(n_q >= 0 and n_k >= 0, f"n_q is {n_q} and n_k {n_k}; expected none below 0")
     slopes = 2.0 ** (-8 * np.arange(1, heads + 1) / heads)
     distance = np.abs(start + np.arange(n_q)[:, None] - np.arange(n_k))
     bias = -slopes[:, None, None] * distance
@@ -121,5 +126,8 @@ def _frequencies(d: int, base: float) -> Float[np.ndarray, " half"]:
     return base ** (-np.arange(0, d, 2) / max(d, 1))
 
 
-def _must_be_even(name: str, d: int) -> None:
-    check(d % 2 == 0, f"{name} is {d}; expected an even number, a sine and a cosine for each angle")
+def _must_be_even(d_model: int) -> None:
+    check(
+        d_model >= 0 and d_model % 2 == 0,
+        f"d_model is {d_model}; expected an even number, a sine and a cosine for each angle",
+    )

@@ -6,7 +6,7 @@ import numpy as np
 from array_api_compat import array_namespace
 from jaxtyping import Float
 
-from course_lib._door import Array, check, enter, leave
+from course_lib._door import Array, check, enter, leave, shape_of
 
 
 def dot_scores(
@@ -113,7 +113,7 @@ def additive_scores_concatenated(
     d_q, d_k = Q.shape[-1], K.shape[-1]
     check(
         W.shape[0] == d_q + d_k,
-        f"W has {W.shape[0]} rows; expected d_q + d_k = {d_q} + {d_k}, one for each feature",
+        f"W has shape {shape_of(W)}; expected d_q + d_k = {d_q} + {d_k} rows, one for each feature",
     )
     batch = np.broadcast_shapes(Q.shape[:-2], K.shape[:-2])
     pairs = (*batch, Q.shape[-2], K.shape[-2])
@@ -137,7 +137,7 @@ def score_variance(
     xp, dtype, mu_q, Sigma_q, mu_k, Sigma_k = enter(
         score_variance, mu_q=mu_q, Sigma_q=Sigma_q, mu_k=mu_k, Sigma_k=Sigma_k
     )
-    check(mu_q.shape[0] > 0, "mu_q is empty; expected at least one feature")
+    check(mu_q.shape[0] > 0, f"mu_q has shape {shape_of(mu_q)}; expected at least one feature")
     spread = xp.sum(Sigma_q * Sigma_k.mT)  # the trace of the product, without the product
     shift = xp.sum(xp.matmul(Sigma_k, mu_q) * mu_q) + xp.sum(xp.matmul(Sigma_q, mu_k) * mu_k)
     return leave((spread + shift) / mu_q.shape[0], dtype)

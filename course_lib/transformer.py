@@ -9,6 +9,7 @@ from jaxtyping import Float
 from course_lib._door import Array, check, enter, leave, shape_of
 from course_lib.attention import Mask
 from course_lib.heads import MultiHeadWeights, multi_head_attention, multi_head_from_torch
+from course_lib.masks import check_mask
 from course_lib.scoring import scaled_dot_scores
 from course_lib.softmax_family import softmax
 from course_lib.tokenwise import FeedForwardWeights, feed_forward, layer_norm, relu
@@ -84,6 +85,9 @@ def decoder_block(
     Attention to the source is never causal; the source is read as it is, without a norm.
     """
     _, dtype, X, source, weights = enter(decoder_block, X=X, source=source, weights=weights)
+    if source_mask is not None:
+        scores_shape = (*X.shape[:-2], heads, X.shape[-2], source.shape[-2])
+        check_mask(source_mask, scores_shape, "source_mask", X=X)
 
     def to_itself(Y: Array) -> Array:
         return multi_head_attention(Y, Y, Y, weights.attention, heads, attn_mask, is_causal)[0]

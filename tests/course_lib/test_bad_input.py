@@ -10,6 +10,9 @@ import course_lib as lib
 
 X = np.ones((2, 5, 6))
 M = lib.MultiHeadWeights(*[np.ones((6, 6))] * 4)
+DECODER = lib.DecoderWeights(
+    M, M, lib.FeedForwardWeights(np.ones((6, 3)), np.ones((3, 6))), *[lib.NormWeights()] * 3
+)
 
 
 def ones(*shape, dtype=float):
@@ -22,18 +25,19 @@ def sdpa(*arguments, **options):
 
 CASES = {
     "a list": (lambda: lib.softmax([1.0, 2.0]), TypeError, "x is a list; expected a NumPy array"),
-    "integers": (lambda: lib.softmax(ones(3, dtype=int)), TypeError, "x has dtype int64.*x.astype"),
+    "integers": (lambda: lib.softmax(ones(3, dtype=int)), TypeError, "x of.* int64.*x.astype"),
     "torch integers": (lambda: lib.softmax(torch.ones(3).int()), TypeError, "int32.*x.float()"),
     "booleans": (
         lambda: lib.dot_scores(ones(2, 3) > 0, ones(2, 3) > 0),
         TypeError,
-        "Q has dtype bool",
+        r"Q of shape \(2, 3\) has dtype bool",
     ),
     "no such axis": (
         lambda: lib.softmax(ones(2, 3), axis=2),
         ValueError,
         r"\(2, 3\) and no axis 2",
     ),
+    "all axes": (lambda: lib.softmax(ones(2, 3), axis=None), TypeError, "axis is None; expected"),
     "an empty axis": (
         lambda: lib.softmax(ones(2, 0)),
         ValueError,
@@ -46,7 +50,7 @@ CASES = {
     "no feature to vary": (
         lambda: lib.score_variance(ones(0), ones(0, 0), ones(0), ones(0, 0)),
         ValueError,
-        "mu_q is empty",
+        r"mu_q has shape \(0,\)",
     ),
     "no axis at all": (
         lambda: lib.softmax(np.float64(3)),
@@ -60,22 +64,22 @@ CASES = {
     "mixed libraries": (
         sdpa(X, torch.ones(2, 5, 6), X),
         TypeError,
-        "query is a NumPy array and key a t",
+        r"query is a NumPy array of shape \(2, 5, 6\) and key a t",
     ),
     "mixed devices": (
         sdpa(torch.ones(5, 6), torch.ones(5, 6, device="meta"), torch.ones(5, 6)),
         ValueError,
-        "query is on cpu and key on meta",
+        r"query of shape \(5, 6\) is on cpu and key of shape \(5, 6\) on meta",
     ),
     "mixed dtypes": (
         sdpa(X, X.astype("f4"), X),
         TypeError,
-        "query has dtype float64 and key float32",
+        r"query of.* has dtype float64 and key of shape \(2, 5, 6\) float32",
     ),
     "an integer mask": (
         sdpa(X, X, X, ones(5, 5, dtype=int)),
         TypeError,
-        "attn_mask has dtype int64.*== 1",
+        r"attn_mask of shape \(5, 5\) has dtype int64.*== 1",
     ),
     "a mask that does not fit": (
         sdpa(X, X, X, ones(5, 4) > 0),
@@ -85,7 +89,7 @@ CASES = {
     "a mask of another library": (
         sdpa(X, X, X, torch.ones(5, 5).bool()),
         TypeError,
-        "query is a NumPy array and attn_mask a torch tensor",
+        r"attn_mask a torch tensor of shape \(5, 5\); expected one library",
     ),
     "a mask that adds axes": (
         sdpa(X, X, X, ones(3, 2, 5, 5) > 0),
@@ -95,14 +99,34 @@ CASES = {
     "groups that do not divide": (
         sdpa(ones(6, 5, 4), ones(4, 5, 4), ones(4, 5, 4), enable_gqa=True),
         ValueError,
-        "6 heads and 4 groups",
+        r"key has shape \(4, 5, 4\) and there are 6 heads and 4 groups",
     ),
     "groups without heads": (
-        sdpa(X[0], X[0], X[0], enable_gqa=True),
+        sdpa(X, X, X[0], enable_gqa=True),
         ValueError,
-        "an axis of heads",
+        r"value has shape \(5, 6\); expected an axis of heads",
     ),
     "heads that do not divide": (lambda: lib.split_heads(X, 4), ValueError, "heads is 4.*divide 6"),
+    "heads that do not divide the projection": (
+        lambda: lib.multi_head_attention(X, X, X, M, 4),
+        ValueError,
+        r"weights.W_Q has shape \(6, 6\) and heads is 4; expected heads to divide 6",
+    ),
+    "a module in place of its weights": (
+        lambda: lib.multi_head_attention(X, X, X, torch.nn.MultiheadAttention(6, 2), 2),
+        TypeError,
+        "weights is a MultiheadAttention; expected MultiHeadWeights",
+    ),
+    "one layer in place of a stack": (
+        lambda: lib.encoder_stack(X, lib.EncoderWeights(M, None, None, None), 2),
+        TypeError,
+        "weights is a MultiHeadWeights; expected EncoderWeights",
+    ),
+    "a mask of the source that does not fit": (
+        lambda: lib.decoder_block(X, X, DECODER, 2, source_mask=ones(5, 4) > 0),
+        ValueError,
+        r"source_mask has shape \(5, 4\)",
+    ),
     "no heads": (lambda: lib.multi_head_attention(X, X, X, M, 0), ValueError, "heads is 0"),
     "a projection that does not fit": (
         lambda: lib.multi_head_attention(X, X, X, M._replace(W_K=ones(7, 6)), 2),
@@ -164,8 +188,24 @@ CASES = {
     "no stride": (lambda: lib.strided_causal(3, 3, 0), ValueError, "stride is 0"),
     "too long a sequence": (lambda: lib.not_padding([2, 5], 4), ValueError, r"lengths holds \[5\]"),
     "no permutation": (lambda: lib.permutation_matrix([0, 0]), ValueError, r"order is \[0, 0\]"),
-    "an odd width": (lambda: lib.rotary(ones(3, 5)), ValueError, "d_k is 5; expected an even"),
+    "an odd width": (
+        lambda: lib.rotary(ones(3, 5)),
+        ValueError,
+        r"X has shape \(3, 5\), so d_k = 5; expected an even",
+    ),
     "odd sinusoids": (lambda: lib.sinusoidal_positions(3, 5), ValueError, "d_model is 5"),
+    "no place": (lambda: lib.sinusoidal_positions(-1, 4), ValueError, "n is -1"),
+    "a negative count of places": (lambda: lib.alibi_bias(2, -1, 2), ValueError, "n_q is -1"),
+    "places like integers": (
+        lambda: lib.alibi_bias(2, 3, 3, like=ones(1, dtype=int)),
+        TypeError,
+        r"like of shape \(1,\) has dtype int64; expected float",
+    ),
+    "a mask like a list": (
+        lambda: lib.causal_from_start(2, 2, like=[1.0]),
+        TypeError,
+        "like is a list; expected a NumPy array",
+    ),
     "an unknown layout": (lambda: lib.rotary(ones(3, 4), layout="thirds"), ValueError, "'thirds'"),
     "no heads for positions": (lambda: lib.alibi_bias(0, 2, 2), ValueError, "heads is 0"),
     "an uneven layer": (lambda: lib.layer_flops(4, 6, 4), ValueError, "d_model is 6 and heads 4"),
@@ -182,7 +222,7 @@ CASES = {
     "tokens that are floats": (
         lambda: lib.induction_score(ones(3, 3), ones(3)),
         TypeError,
-        "tokens has dtype float64; expected int",
+        r"tokens of shape \(3,\) has dtype float64; expected int",
     ),
     "a table that is not square": (lambda: lib.symmetric_and_skew(ones(2, 3)), ValueError, "n = 3"),
     "integers among masks": (
@@ -213,12 +253,12 @@ CASES = {
     "contributions of no head": (
         lambda: lib.head_contributions(ones(0, 5, 5), X[0], M),
         ValueError,
-        "W_O has 6 rows and there are 0 heads",
+        r"W_O has shape \(6, 6\) and attended \(0, 5, 5\); expected the 0 heads",
     ),
     "contributions of uneven heads": (
         lambda: lib.head_contributions(ones(4, 5, 5), X[0], M),
         ValueError,
-        "6 rows and there are 4 heads",
+        r"W_O has shape \(6, 6\) and attended \(4, 5, 5\); expected the 4 heads",
     ),
     "heads of width 0": (
         lambda: lib.multi_head_attention(X, X, X, M._replace(W_Q=ones(6, 0)), 2),
@@ -292,7 +332,7 @@ CASES = {
     "rows that do not add up": (
         lambda: lib.additive_scores_concatenated(ones(2, 3), ones(4, 5), ones(7, 2), ones(2)),
         ValueError,
-        "W has 7 rows; expected d_q [+] d_k = 3 [+] 5",
+        r"W has shape \(7, 2\); expected d_q [+] d_k = 3 [+] 5",
     ),
 }
 

@@ -85,6 +85,17 @@ def test_a_nan_in_a_hidden_value_is_not_hidden():
     assert np.isnan(lib.scaled_dot_product_attention(normal(1, 2), normal(2, 2), V, mask)).all()
 
 
+@pytest.mark.parametrize("attend", SDPA_FORMS)
+def test_a_nan_in_a_hidden_key_is_hidden_by_truth_values_only(attend):
+    """They replace a score, where torch's kernels disagree; numbers are added, as in torch."""
+    Q, V, K = normal(2, 3), normal(2, 1), normal(2, 3)
+    K[1] = NAN
+    hidden = np.array([[True, False]])
+    assert_close(attend(Q, K, V, hidden), np.tile(V[0], (2, 1)))
+    assert_close(attend(Q, K, V, is_causal=True)[0], V[0])
+    assert np.isnan(attend(Q, K, V, np.where(hidden, 0.0, -INF))).all()
+
+
 def test_causal_is_counted_from_the_start_or_to_the_end():
     """n_q = 2, n_k = 4; C090."""
     assert lib.causal_from_start(2, 4).astype(int).tolist() == [[1, 0, 0, 0], [1, 1, 0, 0]]
@@ -151,6 +162,8 @@ def test_sizes_zero_and_one(attend):
     assert_close(attend(normal(3, 4), normal(0, 4), normal(0, 2)), np.zeros((3, 2)))
     assert attend(normal(0, 4), normal(3, 4), normal(3, 2)).shape == (0, 2)
     assert attend(normal(0, 3, 4), normal(0, 3, 4), normal(0, 3, 2)).shape == (0, 3, 2)
+    no_heads = normal(2, 0, 3, 4)
+    assert attend(no_heads, no_heads, no_heads, enable_gqa=True).shape == (2, 0, 3, 4)
     assert_close(
         attend(normal(2, 0), normal(3, 0), normal(3, 1)), np.full((2, 1), normal(3, 1).mean())
     )

@@ -41,6 +41,10 @@ def names_an_argument(case, message: str) -> bool:
     return bool(set(re.findall(r"\w+", message)) & (set(parameters) | fields))
 
 
+def names_argument_and_shape(case, message: str) -> bool:
+    return names_an_argument(case, message) and bool(re.search(r"shape \((\d+,|\))", message))
+
+
 def with_two(cases, applies=lambda x: True):
     return [case for case in cases if sum(map(applies, arrays_of(one_example(case)))) > 1]
 
@@ -53,32 +57,43 @@ def by_name(cases):
 def test_integers_are_refused_where_floats_are_meant(case):
     for message in refusals(case, lambda x: x.long(), torch.is_floating_point):
         assert re.search(r"dtype int64; expected (a )?(float|bool)", message), message
-        assert names_an_argument(case, message)
+        assert names_argument_and_shape(case, message)
 
 
 @by_name(with_two(WITH_ARRAYS, torch.is_floating_point))
 def test_floats_have_one_dtype(case):
     for message in refusals(case, lambda x: x.float(), torch.is_floating_point):
         assert re.search("float(32|64).* expected one dtype for all", message), message
-        assert names_an_argument(case, message)
+        assert names_argument_and_shape(case, message)
 
 
 @by_name(with_two(WITH_ARRAYS))
 def test_one_library(case):
     for message in refusals(case, lambda x: x.numpy()):
-        assert "expected one library" in message and names_an_argument(case, message), message
+        assert "expected one library" in message, message
+        assert names_argument_and_shape(case, message), message
 
 
 @by_name(with_two(WITH_ARRAYS))
 def test_one_device(case):
     for message in refusals(case, lambda x: x.to("meta")):
-        assert "expected one device" in message and names_an_argument(case, message), message
+        assert "expected one device" in message and names_argument_and_shape(case, message), message
 
 
 @by_name(WITH_ARRAYS)
 def test_a_list_is_no_array(case):
     for message in refusals(case, lambda x: x.tolist()):
         assert "is a list; expected a NumPy array" in message, message
+        assert names_an_argument(case, message)
+
+
+@by_name(WITH_ARRAYS)
+def test_none_is_no_array(case):
+    """But for what the signature allows to be left out."""
+    said = list(filter(None, refusals(case, lambda x: None)))
+    assert said
+    for message in said:
+        assert "is None; expected a NumPy array" in message, message
         assert names_an_argument(case, message)
 
 
