@@ -112,7 +112,7 @@ def worst_errors(case: Case, examples: int = EXAMPLES) -> dict[str, float]:
     return worst
 
 
-def half_precision_errors(case: Case, examples: int = 60) -> dict[str, tuple[float, float]]:
+def half_precision_errors(case: Case, examples: int = EXAMPLES) -> dict[str, tuple[float, float]]:
     """Return the largest error in low precision by dtype: ours, and that of the judge itself."""
     worst = {dtype: (0.0, 0.0) for _, dtype in HALVES}
 

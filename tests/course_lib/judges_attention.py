@@ -1,5 +1,7 @@
 """Judges of attention in all its forms: torch's own operations, its modules and its autograd."""
 
+import math
+
 import torch
 import torch.nn.functional as F
 from array_api_compat import array_namespace
@@ -58,14 +60,14 @@ def _cross_by_linear(X_q, X_kv, W_Q, W_K, W_V):
 ATTENTION = [
     Case(
         "attend",
-        "batch n_q n_k d_k>0 d_v",
+        "batch n_q n_k d_k d_v",
         lambda s, r: _letters(s, r) | {"value_map": lambda V: array_namespace(V).tanh(V)},
         lambda Q, K, V, value_map: (sdpa(Q, K, torch.tanh(V)), _weights_by_sdpa(Q, K)),
         "torch SDPA",
     ),
     Case(
         "nadaraya_watson",
-        "batch n_q n_k>0 d d_v",
+        "batch n_q n_k d d_v",
         lambda s, r: {
             "at": r(*s.batch, s.n_q, s.d),
             "points": r(*s.batch, s.n_k, s.d),
@@ -79,7 +81,7 @@ ATTENTION = [
     ),
     Case(
         "scaled_dot_product_attention",
-        "batch groups>0 sharing>0 n_q n_k d_k>0 d_v",
+        "batch groups sharing>0 n_q n_k d_k d_v",
         grouped,
         sdpa,
         "torch SDPA",
@@ -87,7 +89,7 @@ ATTENTION = [
     ),
     Case(
         "attention_with_weights",
-        "batch n_q n_k d_k>0 d_v",
+        "batch n_q n_k d_k d_v",
         masked_qkv,
         lambda query, key, value, attn_mask: (
             sdpa(query, key, value, attn_mask),
@@ -104,7 +106,7 @@ ATTENTION = [
     ),
     Case(
         "cross_attention",
-        "batch n_q n_k d_a>0 d_b>0 d_k>0 d_v",
+        "batch n_q n_k d_a d_b d_k d_v",
         lambda s, r: (
             {"X_q": r(*s.batch, s.n_q, s.d_a), "X_kv": r(*s.batch, s.n_k, s.d_b)}
             | _projections(s, r)
@@ -114,7 +116,7 @@ ATTENTION = [
     ),
     Case(
         "self_attention",
-        "batch n d_model>0 d_k>0 d_v",
+        "batch n d_model d_k d_v",
         lambda s, r: {
             "X": r(*s.batch, s.n, s.d_model),
             "W_Q": r(s.d_model, s.d_k),
@@ -153,13 +155,16 @@ def _multi_head(s, r):
 
 def _with_one_visible(mask):
     """torch's module gives NaN for a query that sees nothing; ours is judged elsewhere there."""
-    mask[:, 0] = True
+    mask[:, :1] = True
     return mask
 
 
 def _multi_head_by_torch(query, key, value, weights, heads, attn_mask):
     """torch's module in its functional form: True in its mask means hidden, tokens come first."""
-    Q, K, V = (x.reshape(-1, *x.shape[-2:]).transpose(0, 1) for x in (query, key, value))
+    batch, n_q = query.shape[:-2], query.shape[-2]
+    Q, K, V = (
+        x.reshape(math.prod(batch), *x.shape[-2:]).transpose(0, 1) for x in (query, key, value)
+    )
     output, attended = F.multi_head_attention_forward(
         Q, K, V, Q.shape[-1], heads, None,
         torch.cat([weights.b_Q, weights.b_K, weights.b_V]),
@@ -168,9 +173,8 @@ def _multi_head_by_torch(query, key, value, weights, heads, attn_mask):
         use_separate_proj_weight=True, q_proj_weight=weights.W_Q.T,
         k_proj_weight=weights.W_K.T, v_proj_weight=weights.W_V.T,
     )  # fmt: skip
-    batch, n_q = query.shape[:-2], query.shape[-2]
     return (
-        output.transpose(0, 1).reshape(*batch, n_q, -1),
+        output.transpose(0, 1).reshape(*batch, n_q, output.shape[-1]),
         attended.reshape(*batch, heads, n_q, key.shape[-2]),
     )
 
@@ -200,7 +204,7 @@ HEADS = [
     ),
     Case(
         "multi_head_attention",
-        "b n_q>0 n_k>0 heads>0 d_head>0 d_keys>0 d_values>0",
+        "b n_q n_k heads>0 d_head>0 d_keys d_values",
         lambda s, r: _multi_head(_with_batch(s), r),
         _multi_head_by_torch,
         "torch MultiheadAttention",

@@ -127,13 +127,13 @@ def _stack_by_torch(X, layers, heads, final_norm, norm_first, source=None):
     return F.layer_norm(X, X.shape[-1:], final_norm.gain, final_norm.bias, final_norm.eps)
 
 
-BLOCK = "b>0 n>0 heads>0 d_head>0 d_ff>0"
+BLOCK = "b n heads>0 d_head>0 d_ff>0"
 PRE_AND_POST = {"norm_first": (False, True)}
 
 BLOCKS = [
     Case(
         "layer_norm",
-        "batch n d_model>1",
+        "batch n d_model>0",
         lambda s, r: {"X": r(*s.batch, s.n, s.d_model), "gain": r(s.d_model), "bias": r(s.d_model)},
         lambda X, gain, bias, eps: F.layer_norm(X, X.shape[-1:], gain, bias, eps),
         "F.layer_norm",
@@ -148,7 +148,7 @@ BLOCKS = [
     ),
     Case(
         "feed_forward",
-        "batch n heads>0 d_head>0 d_ff",
+        "batch n heads d_head d_ff",
         lambda s, r: {
             "X": r(*s.batch, s.n, s.heads * s.d_head),
             "weights": _feed_forward_weights(s, r),
@@ -180,7 +180,7 @@ BLOCKS = [
     ),
     Case(
         "decoder_block",
-        BLOCK + " n_source>0",
+        BLOCK + " n_source",
         _decoder,
         _decoder_by_torch,
         "torch TransformerDecoderLayer",
@@ -196,7 +196,7 @@ BLOCKS = [
     ),
     Case(
         "decoder_stack",
-        BLOCK + " n_source>0",
+        BLOCK + " n_source",
         lambda s, r: _two_layers(_decoder(s, r), s, r),
         _stack_by_torch,
         "torch TransformerDecoderLayer",
@@ -204,10 +204,10 @@ BLOCKS = [
     ),
     Case(
         "shaped_weights",
-        "batch n>0 d_k>0",
+        "batch n>0 d_k",
         lambda s, r: {"Q": r(*s.batch, s.n, s.d_k), "K": r(*s.batch, s.n, s.d_k)},
         lambda Q, K, temperature: (
-            torch.softmax(Q @ K.mT / (temperature * Q.shape[-1] ** 0.5), -1)
+            torch.softmax(Q @ K.mT / (temperature * max(Q.shape[-1], 1) ** 0.5), -1)
             - 1 / Q.shape[-2]
             + torch.diag(torch.ones(Q.shape[-2], dtype=Q.dtype))
         ),

@@ -89,7 +89,7 @@ SOFTMAX = [
     ),
     Case(
         "softmax_vjp",
-        "batch n>0",
+        "batch n",
         lambda s, r: {"p": r.weights(*s.batch, s.n), "u": r(*s.batch, s.n)},
         _softmax_vjp,
         "torch.autograd",
@@ -180,18 +180,18 @@ SCORES = [
     ),
     Case(
         "scaled_dot_scores",
-        "batch n_q n_k d_k>0",
+        "batch n_q n_k d_k",
         _query_and_key,
         lambda Q, K, scale: (
             torch.einsum("...ie,...je->...ij", Q, K)
-            * (Q.shape[-1] ** -0.5 if scale is None else scale)
+            * (max(Q.shape[-1], 1) ** -0.5 if scale is None else scale)
         ),
         "torch.einsum",
         {"scale": (None, 0.0, 0.3)},
     ),
     Case(
         "cosine_scores",
-        "batch n_q n_k d_k>0",
+        "batch n_q n_k d_k",
         _query_and_key,
         lambda Q, K: F.cosine_similarity(Q[..., :, None, :], K[..., None, :, :], dim=-1),
         "F.cosine_similarity",

@@ -67,7 +67,7 @@ GRADIENTS = [
     ),
     Case(
         "attention_vjp",
-        "batch groups>0 sharing>0 n_q n_k d_k>0 d_v",
+        "batch groups sharing>0 n_q n_k d_k d_v",
         _grouped_with_cotangent,
         _sdpa_vjp,
         "torch.autograd of SDPA",
@@ -76,7 +76,7 @@ GRADIENTS = [
     ),
     Case(
         "reversed_attention",
-        "batch n_q n_k>0 d_k>0 d_v",
+        "batch n_q n_k d_k d_v",
         lambda s, r: masked_qkv(s, r) | {"cotangent": r(*s.batch, s.n_q, s.d_v)},
         _gradient_at_an_added_mask,
         "torch.autograd of SDPA",
@@ -156,7 +156,7 @@ EFFICIENT = [
     ),
     Case(
         "blockwise_attention",
-        "batch groups>0 sharing>0 n_q n_k d_k>0 d_v block_q>0 block_k>0",
+        "batch groups sharing>0 n_q n_k d_k d_v block_q>0 block_k>0",
         lambda s, r: _block_sizes(grouped(s, r), s),
         _without_blocks(sdpa),
         "torch SDPA",
@@ -164,7 +164,7 @@ EFFICIENT = [
     ),
     Case(
         "blockwise_attention_vjp",
-        "batch groups>0 sharing>0 n_q n_k d_k>0 d_v block_q>0 block_k>0",
+        "batch groups sharing>0 n_q n_k d_k d_v block_q>0 block_k>0",
         lambda s, r: _block_sizes(_grouped_with_cotangent(s, r), s),
         _without_blocks(_sdpa_vjp),
         "torch.autograd of SDPA",
@@ -173,20 +173,21 @@ EFFICIENT = [
     ),
     Case(
         "sliding_window_attention",
-        "batch n d_k>0 d_v",
+        "batch n d_k d_v",
         lambda s, r: {
             "query": r(*s.batch, s.n, s.d_k),
             "key": r(*s.batch, s.n, s.d_k),
             "value": r(*s.batch, s.n, s.d_v),
         },
-        lambda query, key, value, left, right: sdpa(
+        lambda query, key, value, left, right, scale: sdpa(
             query,
             key,
             value,
             torch.ones(query.shape[-2], query.shape[-2], dtype=torch.bool).triu(-left).tril(right),
+            scale=scale,
         ),
         "torch SDPA with a band",
-        {"left": (0, 1, 4), "right": (0, 2)},
+        {"left": (0, 1, 4), "right": (0, 2), "scale": (None, 0.0, 0.3)},
     ),
 ]
 
@@ -197,7 +198,7 @@ def _linear_kernel(query, key):
 
 def _linear_by_table(query, key, value):
     kernel = _linear_kernel(query, key)
-    return kernel @ value / kernel.sum(-1, keepdim=True)
+    return (kernel @ value / kernel.sum(-1, keepdim=True)).nan_to_num(0)
 
 
 def _causal_linear_by_table(query, key, value):
@@ -221,7 +222,7 @@ def _random_feature_by_table(query, key, value, directions):
         _features_by_rows(key / root, directions),
     )
     kernel = asked @ offered.mT
-    return kernel @ value / kernel.sum(-1, keepdim=True)
+    return (kernel @ value / kernel.sum(-1, keepdim=True)).nan_to_num(0)
 
 
 def _normal_by_generator(count, d, seed, like):
@@ -249,14 +250,14 @@ LINEAR = [
     ),
     Case(
         "linear_attention",
-        "batch n_q n_k>0 d_k>0 d_v",
+        "batch n_q n_k d_k>0 d_v",
         qkv,
         _linear_by_table,
         "the table of its kernel",
     ),
     Case(
         "causal_linear_attention",
-        "batch n>0 d_k>0 d_v",
+        "batch n d_k>0 d_v",
         lambda s, r: qkv(type(s)(batch=s.batch, n_q=s.n, n_k=s.n, d_k=s.d_k, d_v=s.d_v), r),
         _causal_linear_by_table,
         "the table of its kernel",
@@ -270,7 +271,7 @@ LINEAR = [
     ),
     Case(
         "random_feature_attention",
-        "batch n_q n_k>0 d_k>0 d_v m>0",
+        "batch n_q n_k d_k d_v m>0",
         lambda s, r: qkv(s, r) | {"directions": r(s.m, s.d_k)},
         _random_feature_by_table,
         "the table of its kernel",

@@ -60,7 +60,7 @@ DYNAMICS = [
     ),
     Case(
         "token_flow",
-        "n>0 d>0",
+        "n d>0",
         lambda s, r: {"X": _sphere(s, r)},
         _flow_by_loops,
         "loop over tokens",
@@ -78,17 +78,17 @@ DYNAMICS = [
     ),
     Case(
         "distance_to_consensus",
-        "batch n>0 d>0",
+        "batch n>0 d",
         lambda s, r: {"X": r(*s.batch, s.n, s.d)},
         lambda X: (
             torch.linalg.matrix_norm(X - X.mean(-2, keepdim=True)) / torch.linalg.matrix_norm(X)
-        ),
+        ).nan_to_num(0),
         "torch.linalg.matrix_norm",
         differentiable=False,
     ),
     Case(
         "hopfield_update",
-        "batch n_q n d>0",
+        "batch n_q n d",
         lambda s, r: {"state": r(*s.batch, s.n_q, s.d), "patterns": r(*s.batch, s.n, s.d)},
         lambda state, patterns, beta: F.scaled_dot_product_attention(
             state, patterns, patterns, scale=beta
@@ -147,7 +147,7 @@ READING = [
     ),
     Case(
         "head_entropy",
-        "batch n_q>0 n_k>0",
+        "batch n_q>0 n_k",
         lambda s, r: {"weights": r.weights(*s.batch, s.n_q, s.n_k)},
         lambda weights: torch.special.entr(weights).sum(-1).mean(-1),
         "torch.special.entr",
@@ -181,7 +181,7 @@ READING = [
     ),
     Case(
         "value_weighted",
-        "batch n_q n_k>0 d_v>0",
+        "batch n_q n_k d_v",
         lambda s, r: {
             "weights": r.weights(*s.batch, s.n_q, s.n_k),
             "values": r(*s.batch, s.n_k, s.d_v),
