@@ -56,7 +56,7 @@ def online_answer(state: OnlineSoftmax) -> Float[Array, "*batch n_q d_v"]:
     $o / \ell$  -- Eq. (9.5).
     """
     xp, dtype, state = enter(online_answer, state=state)
-    return leave(state.weighted / xp.where(state.total == 0, 1.0, state.total), dtype)
+    return leave(_answer(xp, state), dtype)
 
 
 def blockwise_attention(
@@ -81,7 +81,7 @@ def blockwise_attention(
     xp, dtype, Q, K, V = enter_attention(query, key, value, attn_mask, enable_gqa)
     Q = Q * scale_or_default(scale, K)
     table = _Table(Q, K, attn_mask, is_causal, *_block_sizes(Q, K, block_q, block_k))
-    outputs = [online_answer(_over_keys(xp, table, V, rows)) for rows in table.rows()]
+    outputs = [_answer(xp, _over_keys(xp, table, V, rows)) for rows in table.rows()]
     return leave(xp.concat(outputs, axis=-2), dtype)
 
 
@@ -108,7 +108,7 @@ def blockwise_attention_vjp(
     dQ, dK, dV = (_zeros(xp, u, x) for x in (Q, K, V))
     for i in table.rows():
         state, u_i = _over_keys(xp, table, V, i), u[..., i, :]
-        u_dot_o = xp.sum(u_i * online_answer(state), axis=-1, keepdims=True)
+        u_dot_o = xp.sum(u_i * _answer(xp, state), axis=-1, keepdims=True)
         for j in table.columns(i):
             P = _weights(xp, table.scores(i, j), state)
             dS = P * (xp.matmul(u_i, V[..., j, :].mT) - u_dot_o)
@@ -195,6 +195,15 @@ def _summary(
     return OnlineSoftmax(largest, total, weighted)
 
 
+def _answer(xp: Any, state: OnlineSoftmax) -> Array:
+    """Divide by the total; values may have leading axes that no score has."""
+    return state.weighted / _or_one(xp, state.total)
+
+
+def _or_one(xp: Any, total: Array) -> Array:
+    return xp.where(total == 0, 1.0, total)
+
+
 def _exp_of_difference(xp: Any, scores: Array, shift: Array) -> Array:
     """Compute in the memory of the scores, unless autograd will ask for them again."""
     if getattr(scores, "requires_grad", False):
@@ -204,8 +213,8 @@ def _exp_of_difference(xp: Any, scores: Array, shift: Array) -> Array:
 
 
 def _weights(xp: Any, scores: Array, state: OnlineSoftmax) -> Array:
-    total = xp.where(state.total == 0, 1.0, state.total)
-    return _exp_of_difference(xp, scores, _finite(xp, state.largest)) / total
+    shifted = _exp_of_difference(xp, scores, _finite(xp, state.largest))
+    return shifted / _or_one(xp, state.total)
 
 
 def _largest(xp: Any, scores: Array) -> Array:

@@ -122,11 +122,13 @@ def enter_vjp(
         attention_vjp, query=query, key=key, value=value, cotangent=cotangent
     )
     _, _, Q, K, V = enter_attention(query, key, value, attn_mask, enable_gqa)
-    output_shape = (*np.broadcast_shapes(*(x.shape[:-2] for x in (Q, K, V))), *u.shape[-2:])
+    batch = np.broadcast_shapes(*(x.shape[:-2] for x in (Q, K, V)))
+    output_shape = (*batch, *u.shape[-2:])
     check(
         shape_of(u) == output_shape,
         f"cotangent has shape {shape_of(u)}; expected the shape of the output, {output_shape}",
     )
+    Q, K, V = (xp.broadcast_to(x, (*batch, *x.shape[-2:])) for x in (Q, K, V))
     return xp, dtype, Q, K, V, u
 
 

@@ -185,20 +185,24 @@ def test_masks_broadcast(attend, n):
         assert_close(found, expected)
 
 
-def test_leading_axes_broadcast():
-    """(2, 1) beside (3,) beside none."""
-    Q, K, V = normal(2, 1, 5, 4), normal(3, 7, 4), normal(7, 2)
-    found = lib.scaled_dot_product_attention(Q, K, V)
-    assert found.shape == (2, 3, 5, 2)
-    assert_close(found[1, 2], lib.scaled_dot_product_attention(Q[1, 0], K[2], V))
-    assert_close(lib.blockwise_attention(Q, K, V), found)
+@pytest.mark.parametrize("axes", [((2, 1), (3,), ()), ((), (3,), (2, 1)), ((1,), (2, 1), (3,))])
+def test_leading_axes_broadcast(axes):
+    """(2, 1) beside (3,) beside none, at whichever of the three; forward as in torch, and back."""
+    Q, K, V = (
+        normal(*lead, *own) for lead, own in zip(axes, ((5, 4), (7, 4), (7, 2)), strict=True)
+    )
+    leaves = [torch.from_numpy(x).requires_grad_() for x in (Q, K, V)]
+    expected = torch.nn.functional.scaled_dot_product_attention(*leaves)
+    assert expected.shape == (2, 3, 5, 2)
+    for attend in SDPA_FORMS:
+        assert_close(attend(Q, K, V), expected)
+    assert_close(lib.attend(Q, K, V)[0], expected)
     u = normal(2, 3, 5, 2)
+    gradients = torch.autograd.grad(expected, leaves, torch.from_numpy(u))
     for vjp in (lib.attention_vjp, lib.blockwise_attention_vjp):
-        gradients = vjp(Q, K, V, u)
-        assert [g.shape for g in gradients] == [Q.shape, K.shape, V.shape]
-        leaves = [torch.from_numpy(x).requires_grad_() for x in (Q, K, V)]
-        output = lib.scaled_dot_product_attention(*leaves)
-        assert_close(gradients, torch.autograd.grad(output, leaves, torch.from_numpy(u)))
+        assert_close(vjp(Q, K, V, u), gradients)
+    spread = [np.broadcast_to(x, (2, 3, *x.shape[-2:])) for x in (Q, K, V)]
+    assert_close(lib.reversed_attention(Q, K, V, u), lib.reversed_attention(*spread, u))
 
 
 def test_inputs_of_a_public_update_are_not_overwritten():
