@@ -91,9 +91,9 @@ def sparsemax(x: Float[Array, "*rows n"]) -> Float[Array, "*rows n"]:
     ordered = xp.sort(gap, axis=-1, descending=True)
     count = xp.cumulative_sum(xp.ones_like(ordered), axis=-1)
     excess = xp.cumulative_sum(ordered, axis=-1) - 1
-    kept = xp.sum(xp.where(count * ordered > excess, 1.0, 0.0 * ordered), axis=-1, keepdims=True)
+    kept = xp.sum(xp.astype(count * ordered > excess, gap.dtype), axis=-1, keepdims=True)
     tau = xp.sum(xp.where(count == kept, excess / count, 0.0), axis=-1, keepdims=True)
-    return leave(xp.where(gap > tau, gap - tau, 0.0), dtype)
+    return leave(xp.where(gap <= tau, 0.0, gap - tau), dtype)
 
 
 def sinkhorn(

@@ -117,12 +117,12 @@ def additive_mask(may_attend: Bool[Array, "..."], like: Float[Array, "..."]) -> 
 def boolean_mask(additive: Float[Array, "..."]) -> Bool[Array, "..."]:
     r"""Turn an additive mask back: a key may be attended unless $-\infty$ is added to it.
 
-    $M_{ij} = [\,B_{ij} > -\infty\,]$  -- Eq. (5.2).
+    $M_{ij} = [\,B_{ij} \ne -\infty\,]$  -- Eq. (5.2).
 
     Finite numbers are lost: a bias is no mask.
     """
     _, _, additive = enter(boolean_mask, additive=additive)
-    return additive > -math.inf
+    return additive != -math.inf
 
 
 def mask_scores(

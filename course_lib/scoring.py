@@ -151,8 +151,8 @@ def scale_or_default(scale: float | None, K: Array) -> float:
 def root(squared: Array) -> Array:
     """Square root whose slope at 0 is 0, as that of torch's norms: autograd gets past it."""
     xp = array_namespace(squared)
-    positive = squared > 0
-    return xp.where(positive, xp.sqrt(xp.where(positive, squared, 1.0)), 0.0)
+    nothing = squared <= 0
+    return xp.where(nothing, 0.0, xp.sqrt(xp.where(nothing, 1.0, squared)))
 
 
 def _unit_rows(xp, X: Array) -> Array:

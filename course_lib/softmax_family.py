@@ -32,7 +32,8 @@ def softmax_or_zeros(x: Float[Array, "*rows n"]) -> Float[Array, "*rows n"]:
     xp, dtype, x = enter(softmax_or_zeros, x=x)
     if x.shape[-1] == 0:
         return leave(x, dtype)
-    shifted = xp.exp(x - _finite_max(x, -1))
+    m = xp.max(x, axis=-1, keepdims=True)
+    shifted = xp.exp(x - xp.where(m == -math.inf, 0.0, m))
     total = xp.sum(shifted, axis=-1, keepdims=True)
     return leave(shifted / xp.where(total == 0, 1.0, total), dtype)
 

@@ -55,7 +55,7 @@ def relu(x: Float[Array, "..."]) -> Float[Array, "..."]:
     $\max(0, x)$  -- Eq. (12.2).
     """
     xp, dtype, x = enter(relu, x=x)
-    return leave(xp.where(x > 0, x, 0.0), dtype)
+    return leave(xp.where(x <= 0, 0.0, x), dtype)  # NaN stays NaN
 
 
 def gelu(x: Float[Array, "..."]) -> Float[Array, "..."]:
@@ -73,7 +73,7 @@ def silu(x: Float[Array, "..."]) -> Float[Array, "..."]:
     $x / (1 + e^{-x})$  -- Eq. (12.4).
     """
     xp, dtype, x = enter(silu, x=x)
-    return leave(x * (1 + xp.tanh(x / 2)) / 2, dtype)
+    return leave(x * ((1 + xp.tanh(x / 2)) / 2), dtype)
 
 
 def feed_forward(

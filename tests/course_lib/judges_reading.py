@@ -30,6 +30,14 @@ def _flow_by_loops(X, beta, step, steps):
     return torch.stack(places)
 
 
+def _with_one_visible(s, r):
+    x = r(*s.batch, s.n)
+    hidden = ~r.bools(*s.batch, s.n)
+    hidden[..., 0] = False
+    x[hidden] = -torch.inf
+    return {"x": x}
+
+
 def _sparsemax_by_bisection(x):
     """tau lies between max - 1 and max, and the sum of what is above it falls as it grows."""
     high = x.amax(-1, keepdim=True)
@@ -99,7 +107,7 @@ DYNAMICS = [
     Case(
         "sparsemax",
         "batch n>0",
-        lambda s, r: {"x": r(*s.batch, s.n)},
+        _with_one_visible,
         _sparsemax_by_bisection,
         "bisection",
         differentiable=False,

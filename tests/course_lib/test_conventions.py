@@ -76,6 +76,7 @@ def test_infinite_scores_as_in_torch():
     """logsumexp of plus infinity is plus infinity."""
     x = torch.tensor([[1.0, INF, 2.0], [-INF, 0.0, 1.0]])
     assert_close(lib.logsumexp(x), torch.logsumexp(x, -1), "float32")
+    assert_close(lib.softmax_or_zeros(x), torch.softmax(x, -1), "float32")
 
 
 def test_a_nan_in_a_hidden_value_is_not_hidden():

@@ -162,6 +162,30 @@ def test_functions_are_plain(name):
     assert all(p.annotation is not inspect.Parameter.empty for p in parameters)
 
 
+PASSED_BY = {"boolean_mask": 1, "head_contributions": 5, "online_answer": 1}
+"""How many arrays a function need not read: projections of queries and keys, the maximum so far."""
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_nan_is_never_swallowed(case):
+    """NaN in each array of floats by itself: NaN somewhere in what comes out."""
+    arguments = cases.one_example(case)
+    quiet = 0
+    for chosen in [x for x in _tensors(arguments) if x.is_floating_point() and not case.takes_like]:
+        poisoned = cases.map_arrays(
+            arguments, lambda x, chosen=chosen: x * torch.nan if x is chosen else x
+        )
+        result = getattr(cases.course_lib, case.name)(**poisoned)
+        quiet += not any(part.isnan().any() for part in cases.leaves(result))
+    assert quiet == PASSED_BY.get(case.name, 0)
+
+
+def _tensors(arguments):
+    found = []
+    cases.map_arrays(arguments, lambda x: found.append(x) or x)
+    return found
+
+
 class _OneDevice(TorchDispatchMode):
     """Refuse an operation that meets a tensor made on the CPU beside one on another device."""
 
