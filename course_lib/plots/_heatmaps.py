@@ -1,6 +1,7 @@
 """Tables of weights as pictures: numbers printed, tokens on both axes."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -8,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
 
+from course_lib._door import check
 from course_lib.plots._style import (
     COLOURS,
     INK,
@@ -29,6 +31,7 @@ def weight_heatmap(
     title: str = "",
 ) -> Figure:
     """Show each query as a row of weights over the keys; darker is more, the number is printed."""
+    weights = _numbers("weights", weights, "n_q n_k")
     queries, keys = _labels(weights, queries, keys)
     fig, ax = new_figure(1.8 + 0.62 * len(keys), 1.4 + 0.5 * len(queries))
     _draw_table(ax, weights, queries, keys, signed=False)
@@ -45,6 +48,7 @@ def signed_heatmap(
     digits: int = 2,
 ) -> Figure:
     """Show a matrix with both signs: the sign is printed, orange and purple only repeat it."""
+    matrix = _numbers("matrix", matrix, "rows columns")
     rows, columns = _labels(matrix, rows, columns)
     fig, ax = new_figure(1.4 + 0.68 * len(columns), 1.2 + 0.5 * len(rows))
     _draw_table(ax, matrix, rows, columns, signed=True, digits=digits)
@@ -63,6 +67,7 @@ def head_grid(
     names: Sequence[str] | None = None,
 ) -> Figure:
     """Show the weights of every head side by side, all on one scale from 0 to 1."""
+    weights = _numbers("weights", weights, "heads n_q n_k")
     queries, keys = _labels(weights[0], queries, keys)
     names = names or [f"head {head}" for head in range(len(weights))]
     columns = min(len(weights), 4)
@@ -88,6 +93,11 @@ def head_grid(
 
 def weight_bars(weights: Float[np.ndarray, " n"], labels: Sequence[str], title: str = "") -> Figure:
     """Show one row of weights as bars that share a length of one."""
+    weights = _numbers("weights", weights, "n")
+    check(
+        len(labels) == len(weights),
+        f"weights has shape {weights.shape} and there are {len(labels)} labels; expected one each",
+    )
     fig, ax = new_figure(5, 0.7 + 0.42 * len(labels))
     draw_bars(ax, weights, labels)
     ax.set_title(title)
@@ -102,6 +112,7 @@ def qkv_diagram(
 
     `tables` maps the letters of the equation to the computed arrays; nothing is computed here.
     """
+    tables = {name: _numbers(name, table, "rows columns") for name, table in tables.items()}
     fig = blank_figure(12, 6)
     axes = {name: fig.add_axes((*corner, 0.14, 0.22)) for name, (corner, _) in _QKV_PLACES.items()}
     for name, (_, words) in _QKV_PLACES.items():
@@ -124,6 +135,7 @@ def describe_weights(
     keys: Sequence[str] | None = None,
 ) -> str:
     """Say in a sentence for each of the first eight queries where most of its weight lies."""
+    weights = _numbers("weights", weights, "n_q n_k")
     queries, keys = _labels(weights, queries, keys)
     sentences = [_row_in_words(q, row, keys) for q, row in zip(queries[:8], weights, strict=False)]
     size = f"Weights of {len(queries)} queries (rows) over {len(keys)} keys (columns)."
@@ -144,11 +156,25 @@ def draw_bars(ax: Axes, weights: Float[np.ndarray, " n"], labels: Sequence[str])
 
 
 def _row_in_words(query: str, row: Float[np.ndarray, " n_k"], keys: Sequence[str]) -> str:
+    if np.isnan(row).any():
+        return f"{query} has NaN among its weights."
     order = np.argsort(-row, kind="stable")[:2]
-    if row[order[0]] == 0:
+    if row[order[0]] <= 0:
         return f"{query} looks at nothing."
     most, *second = [f"{keys[j]} ({share(row[j])})" for j in order if row[j] > 0]
     return f"{query} looks most at {most}" + (f", then {second[0]}." if second else ".")
+
+
+def _numbers(name: str, given: Any, axes: str) -> np.ndarray:
+    """Return an array of any library, dtype, device as NumPy's; raise unless it has these axes."""
+    if hasattr(given, "detach"):  # a torch tensor: NumPy has no bfloat16
+        given = given.detach().cpu().double()
+    table, words = np.asarray(given), axes.split()
+    check(
+        table.ndim == len(words) and table.size > 0,
+        f"{name} has shape {table.shape}; expected the axes ({', '.join(words)}), none empty",
+    )
+    return table
 
 
 def _labels(table, rows, columns) -> tuple[list[str], list[str]]:

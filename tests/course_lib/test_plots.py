@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+import torch
 from matplotlib.colors import to_rgb
 from matplotlib.text import Text
 
@@ -112,6 +113,39 @@ def test_words_say_where_the_weight_lies():
     )
     many = plots.describe_weights(np.eye(20))
     assert "8 looks most at 8" in many and "9 looks" not in many and "12 more rows" in many
+
+
+def test_weights_of_torch_are_drawn_as_those_of_numpy():
+    """Also while autograd watches, also in bfloat16, which NumPy lacks; and lists."""
+    expected = plots.weight_heatmap(np.eye(2)).alt
+    for weights in (torch.eye(2, requires_grad=True), torch.eye(2).bfloat16(), [[1, 0], [0, 1]]):
+        fig = plots.weight_heatmap(weights)
+        np.testing.assert_array_equal(fig.axes[0].images[0].get_array(), np.eye(2))
+        assert fig.alt == plots.describe_weights(weights) == expected
+        printed(plots.head_grid([weights]) if isinstance(weights, list) else fig)
+
+
+def test_nan_among_weights_is_said():
+    fig = plots.weight_heatmap(np.array([[np.nan, 1.0], [-1.0, -2.0]]), ["a", "b"])
+    assert "a has NaN among its weights. b looks at nothing." in fig.alt
+    assert "nan" in printed(fig)
+
+
+@pytest.mark.parametrize(
+    ("draw", "shape"),
+    [
+        (plots.weight_heatmap, (3,)),
+        (plots.weight_heatmap, (0, 3)),
+        (plots.signed_heatmap, (3, 0)),
+        (plots.describe_weights, (2, 3, 3)),
+        (plots.head_grid, (3, 3)),
+        (lambda weights: plots.weight_bars(weights, "ab"), (2, 2)),
+        (lambda weights: plots.weight_bars(weights, "ab"), (3,)),
+    ],
+)
+def test_figures_refuse_what_is_no_table(draw, shape):
+    with pytest.raises(ValueError, match=f"has shape {re.escape(str(shape))}.*expected"):
+        draw(np.ones(shape))
 
 
 def test_labels_must_fit_the_table():
