@@ -36,6 +36,7 @@ MEMORY_SLACK = 12 * limits.MEBIBYTE
 
 EVIDENCE = 1000
 """Letters of it that are kept."""
+HUSHED = "nothing that could be called, once its process had ended"
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,7 @@ class Grader:
         process, no message of a visible one can carry out any more."""
         cells = [(cell, cell.metadata.nbgrader) for cell in _graded(rebuilt.notebook)]
         seen = {meta.grade_id: self._look(meta, attempt) for _, meta in cells if not meta.solution}
+        attempt.hushed = True
         for cell, meta in cells:
             if meta.solution:  # a proof in words
                 yield self._by_hand(cell, rebuilt)
@@ -215,6 +217,8 @@ class Attempt:
     device: str = "cpu"
     incidents: list[str] = field(default_factory=list)
     too_slow: bool = False
+    hushed: bool = False
+    """It may know hidden inputs: no word of its own is passed on any more."""
     _student: Student | None = None
     _fatal: set[str] = field(default_factory=set)
     _restarts: int = 0
@@ -302,7 +306,7 @@ class Attempt:
             return self._libraries[name]
         answer = self._answer(*request)
         if answer.get("kind") != "function":
-            raise NoAnswer(f"{name} is a {_word(answer.get('kind'))}, not a function")
+            raise NoAnswer(f"{name} is a {self._its_word(answer.get('kind'))}, not a function")
         library = answer.get("library")
         if type(library) is not str or library not in DEFAULT_DTYPE:
             raise NoAnswer("its library is neither numpy nor torch")
@@ -318,8 +322,11 @@ class Attempt:
     def _answer(self, *request: Any) -> dict[str, Any]:
         answer = self._alive().prepare(*request)
         if nothing := answer.get("nothing") or answer.get("error"):
-            raise NoAnswer(_word(nothing, 300))
+            raise NoAnswer(self._its_word(nothing, 300))
         return answer
+
+    def _its_word(self, text: Any, *at_most: int) -> str:
+        return HUSHED if self.hushed else _word(text, *at_most)
 
     def call(self, question: Question) -> Reply:
         """The transport of every call that a test makes."""

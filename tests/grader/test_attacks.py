@@ -22,6 +22,7 @@ from autograder.grading import package
 from autograder.grading import pool as pool_module
 from autograder.grading.attacks import ATTACKS, QUICK, THEMES, Attack
 from autograder.grading.attacks.reaching import LEFT_OVER
+from autograder.grading.attacks.reading import HIDDEN
 from autograder.grading.demo import Class, Member, hand_in
 from autograder.grading.outcome import Outcome
 from autograder.grading.pool import LocalPool
@@ -178,7 +179,7 @@ def test_nothing_secret_comes_back(attacked):
     }
     assert hidden and checks.is_dir()
     secrets = [str(secret_seed(attacked.course, STEM)), CANARY, "expect_close(", "\nroot:"]
-    secrets += [f"def {name}" for name in hidden]
+    secrets += [HIDDEN, *(f"def {name}" for name in hidden)]
     for member in attacked.attackers():
         outcome = attacked.outcomes[member.name]
         shown = [c.comment for c in outcome.marks] + list(outcome.incidents)

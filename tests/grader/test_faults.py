@@ -13,6 +13,8 @@ from nbformat.v4 import new_code_cell
 from autograder.exercises import ROOT, load_assignment
 from autograder.grading import package, referee
 from autograder.grading import pool as pool_module
+from autograder.grading.attacks import ATTACKS
+from autograder.grading.attacks.reading import HIDDEN
 from autograder.grading.demo import Class
 from autograder.grading.pool import LocalPool
 from autograder.grading.referee import Attempt, Grader, Job
@@ -124,6 +126,14 @@ def test_hidden_inputs_are_given_when_no_visible_message_can_tell_them_any_more(
     member = maker.model("fay")
     assert as_due(grader.grade(job(member)), member)
     assert order == sorted(order) and len(set(order)) == 2
+
+
+def test_once_hidden_inputs_were_given_no_word_of_the_process_is_passed_on(grader, maker):
+    """One that ends in a hidden test begins anew with the others, and could tell them."""
+    attack = next(attack for attack in ATTACKS if HIDDEN in attack.code)
+    outcome = grader.grade(job(maker.attack("eve", attack)))
+    assert any("ended the Python process" in incident for incident in outcome.incidents)
+    assert f"{HIDDEN}(" not in outcome.to_json()
 
 
 def test_a_loop_without_end_is_stopped_and_the_rest_is_judged(grader, maker, monkeypatch):

@@ -5,6 +5,7 @@ What is found is printed, so that a test can look for it in what a student gets 
 
 from autograder.grading.attacks.attack import Attack
 
+HIDDEN = "this was asked by a hidden test: "
 SHOW = """
 import glob, os
 from pathlib import Path
@@ -62,6 +63,31 @@ frame = inspect.currentframe()
 while frame:
     print({k: v for k, v in frame.f_locals.items() if k in ('request', 'seed')})
     frame = frame.f_back
+""",
+    ),
+    Attack(
+        "a hidden input, told as the reason why the next answer is missing",
+        "its words are passed on no more",
+        """
+import builtins
+import autograder.sandbox.student as s
+builtins.asked, builtins.others, prepare = [], [], s._prepare
+def tell(cells, above, built, name, names):
+    if asked and name != asked[0][0]:
+        if len(asked) < 5:  # this process has met no visible test
+            return {'nothing': HIDDEN + repr(asked[-1])}
+        others.append(name)
+    return prepare(cells, above, built, name, names)
+s._prepare = tell
+"""
+        + f"HIDDEN = '{HIDDEN}'",
+        """
+library = 'numpy'
+def NAME(*args, **kwargs):
+    if others:  # visible tests are over: the next process shall meet hidden ones alone
+        import os
+        os._exit(0)
+    asked.append(('NAME', args))
 """,
     ),
     _reads(
