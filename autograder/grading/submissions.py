@@ -13,6 +13,8 @@ A_TIME = 100
 """Letters, at most."""
 MARKUP = '<>"&\\'
 """What a page or a script could take for its own."""
+NAME_AT_MOST = 200
+"""Bytes of a name: files called after it are a little longer, and no disk takes more than 255."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,13 @@ def left_out(course: Path, stem: str, only: str = "*") -> list[tuple[str, str]]:
     faults = (
         (ascii(path.parent.name)[1:-1], _fault(path)) for path in _folders(course, stem, only)
     )
+    return [(name, fault) for name, fault in faults if fault] + _closed(course, only)
+
+
+def _closed(course: Path, only: str) -> list[tuple[str, str]]:
+    """Folders of students in which nobody can see what lies there."""
+    folders = (path for path in sorted((course / "submitted").glob(only)) if path.is_dir())
+    faults = ((ascii(path.name)[1:-1], _unreadable(path)) for path in folders)
     return [(name, fault) for name, fault in faults if fault]
 
 
@@ -55,6 +64,18 @@ def _fault(path: Path) -> str:
         return f"the folder {ascii(name)} is a link to another and was not followed"
     if not name.isprintable() or any(letter in MARKUP for letter in name):
         return f"{ascii(name)} is no name for a student: rename the folder, and grade again"
+    if len(os.fsencode(name)) > NAME_AT_MOST:
+        return f"the name is longer than {NAME_AT_MOST} bytes: rename the folder, and grade again"
+    return _unreadable(path)
+
+
+def _unreadable(folder: Path) -> str:
+    """Why its files cannot be read, if so."""
+    try:
+        for path in _regular_files(folder):
+            path.open("rb").close()
+    except OSError as error:
+        return f"{error}: give yourself the right to read it (chmod), and grade again"
     return ""
 
 

@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from autograder.grading.flags import mentioned, suspicious
 from autograder.grading.rebuild import CELLS_AT_MOST, Unreadable, rebuild
 from course_lib.checking.expect import Failure, expect_equal
 from course_lib.checking.judge import judge_proof
+from tests.grader.test_database import as_an_ordinary_user
 from tests.grader.test_rebuild import ANSWER, STEM, cell, handed_in, rebuilt, released
 
 __all__ = ["handed_in", "released"]
@@ -97,7 +100,28 @@ def test_a_folder_that_is_a_link_hands_in_nothing(tmp_path):
     assert [name for name, _ in submissions.left_out(tmp_path, STEM)] == ["bob", "eve"]
 
 
-@pytest.mark.parametrize("name", ["<img src=x onerror=alert(1)>", "a\x1b[2Jb", "a\nb", "a\udcffb"])
+@pytest.mark.parametrize("closed", ["ann", f"ann/{STEM}", f"ann/{STEM}/{STEM}.ipynb"])
+def test_what_may_not_be_read_is_left_out_and_told(closed):
+    """And everybody else is graded."""
+    with tempfile.TemporaryDirectory() as course:
+        for name in ("ann", "bob"):
+            folder = Path(course, "submitted", name, STEM)
+            folder.mkdir(parents=True)
+            (folder / f"{STEM}.ipynb").touch()
+        path = Path(course, "submitted", closed)
+        with as_an_ordinary_user(Path(course), *Path(course).rglob("*")):
+            path.chmod(0)
+            assert submissions.students_with(Path(course), STEM) == ["bob"]
+            [(name, reason)] = submissions.left_out(Path(course), STEM)
+            path.chmod(0o755)
+    assert name == "ann"
+    assert "Permission denied" in reason and closed in reason
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["<img src=x onerror=alert(1)>", "a\x1b[2Jb", "a\nb", "a\udcffb", "a" * 252, "\u2603" * 80],
+)
 def test_a_folder_whose_name_could_do_something_is_left_out(tmp_path, name):
     os.makedirs(os.fsencode(tmp_path / "submitted" / name / STEM))
     assert submissions.students_with(tmp_path, STEM) == []
