@@ -27,8 +27,10 @@ ENTRIES = 1000
 VALUES, LETTERS = 20_000, 4_000
 """In one message, and in one string: NumPy gives each string of a list the room of the longest."""
 WORD = re.compile(r"[\w .:]{0,40}", re.ASCII)
-HELD = re.compile(r"held [0-9]{1,6}")
 """The name of a dtype or a device."""
+HELD = re.compile(r"held [0-9]{1,6}")
+KIND = 80
+"""Letters of the name of a class."""
 DTYPES = frozenset(
     ("<f8", "<f4", "<f2", "<i8", "<i4", "<i2", "|i1", "<u8", "<u4", "<u2", "|u1", "|b1")
 )
@@ -126,14 +128,15 @@ def _decode_held(name: Any, kind: Any) -> Held:
     """A name under which the student's process keeps something; never the thing."""
     if type(name) is not str or not HELD.fullmatch(name):
         raise Unacceptable("a name that is none")
-    return Held(name, kind if type(kind) is str and kind.isidentifier() else "function")
+    known = type(kind) is str and kind.isidentifier() and len(kind) <= KIND
+    return Held(name, kind if known else "function")
 
 
 def _decode_array(content: Any, buffers: list[bytes]) -> Returned:
     dtype, shape, *there = content
     if dtype not in DTYPES or type(shape) is not list or len(shape) > AXES:
         raise Unacceptable("a malformed array")
-    if any(type(n) is not int or n < 0 for n in shape):
+    if any(type(n) is not int or not 0 <= n <= PAYLOAD_AT_MOST for n in shape):
         raise Unacceptable("an array of impossible shape")
     if len(there) != 2 or any(type(w) is not str or not WORD.fullmatch(w) for w in there):
         raise Unacceptable("an array without its origin")

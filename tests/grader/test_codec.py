@@ -145,6 +145,7 @@ LIES = {
     "a shape that overflows to its size": (array(shape=[2**61 + 2]), [16], bytes(16)),
     "a shape that overflows twice": (array(shape=[2**32, 2**32]), [0], b""),
     "a shape of nothing, times very much": (array(shape=[0, 2**70]), [0], b""),
+    "a shape of nothing, without end": (array(shape=[2**50, 0]), [0], b""),
     "a negative shape": (array(shape=[-1, -2]), [16], bytes(16)),
     "a shape of truth": (array(shape=[True, 2]), [16], bytes(16)),
     "a shape of floats": (array(shape=[2.0]), [16], bytes(16)),
@@ -177,6 +178,11 @@ TEXTS = {
     "objects beyond the stack": b'{"":' * 100_000,
     "an integer of a million digits": b"[" + b"9" * 1_000_000 + b",[]]",
 }
+
+
+def test_the_name_of_a_class_is_short():
+    assert decode({"held": ["held 1", "Counter"]}, []).kind == "Counter"
+    assert decode({"held": ["held 1", "C" * 1000]}, []).kind == "function"
 
 
 @pytest.mark.parametrize("lie", LIES)
