@@ -28,6 +28,9 @@ SALVAGE_AT_MOST, FAILURES_AT_MOST = 16 << 20, 1_000
 IMAGES_AT_MOST = 8
 IMAGE_BYTES = 8 << 20
 IMAGE_SIDE = 1_600
+SCANS_AT_MOST = 100
+"""Of one JPEG: cameras make ten, and each, however few its bytes, goes over the whole picture."""
+A_JPEG, A_SCAN = b"\xff\xd8", b"\xff\xda"
 A_VERSION = re.compile(r"[\w.+-]{1,40}", re.ASCII)
 
 
@@ -302,7 +305,10 @@ def _again(data: str) -> str | None:
     from PIL import Image
 
     try:
-        with Image.open(io.BytesIO(base64.b64decode(data)), formats=("PNG", "JPEG")) as image:
+        raw = base64.b64decode(data)
+        if raw.startswith(A_JPEG) and raw.count(A_SCAN) > SCANS_AT_MOST:
+            return None
+        with Image.open(io.BytesIO(raw), formats=("PNG", "JPEG")) as image:
             if max(image.size) > 20_000 or image.size[0] * image.size[1] > 50_000_000:
                 return None
             image.thumbnail((IMAGE_SIDE, IMAGE_SIDE))

@@ -1,5 +1,7 @@
 """What is handed in can neither stall nor fool the side that is trusted."""
 
+import base64
+import io
 import json
 import os
 import signal
@@ -8,10 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from autograder.grading import submissions
 from autograder.grading.flags import mentioned, suspicious
-from autograder.grading.rebuild import CELLS_AT_MOST, Unreadable, rebuild
+from autograder.grading.rebuild import A_SCAN, CELLS_AT_MOST, Unreadable, rebuild
 from course_lib.checking.expect import Failure, expect_equal
 from course_lib.checking.judge import judge_proof
 from tests.grader.test_database import as_an_ordinary_user
@@ -26,7 +29,7 @@ def bounded():
     """A stall ends the test. Each of these took hours when nothing held it, and takes seconds."""
 
     def stop(*_):
-        raise TimeoutError(f"not done in {MINUTES} minutes")
+        pytest.fail(f"not done in {MINUTES} minutes")  # nothing takes it for an error of its own
 
     signal.signal(signal.SIGALRM, stop)
     signal.alarm(60 * MINUTES)
@@ -160,6 +163,21 @@ def test_what_is_said_of_a_huge_answer_is_short(got):
     with pytest.raises(Failure) as failure:
         expect_equal(got=got, expected=[1], hint="")
     assert len(failure.value.evidence) < 500
+
+
+def test_a_photograph_of_scans_without_number_is_not_decoded(handed_in, released):
+    """Each of 75 bytes goes over all 49 million points of the picture, on the trusted side."""
+    out = io.BytesIO()
+    Image.new("L", (7000, 7000)).save(out, "JPEG", progressive=True, quality=1)
+    honest = out.getvalue()
+    scan = honest[honest.rindex(A_SCAN) : -2]
+    attached = {"honest.jpg": honest, "bomb.jpg": honest[:-2] + 20_000 * scan + honest[-2:]}
+    proof = cell(handed_in, "variance-in-the-jacobian")
+    proof.attachments = {
+        name: {"image/jpeg": base64.b64encode(data).decode()} for name, data in attached.items()
+    }
+    kept = cell(rebuilt(handed_in, released).notebook, proof.id).attachments
+    assert list(kept) == ["honest.jpg"]
 
 
 def test_warnings_about_a_students_text_are_not_shown(recwarn):
