@@ -3,7 +3,7 @@
 import atexit
 import shutil
 import tempfile
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from threading import Lock
 
@@ -20,15 +20,20 @@ _one_at_a_time = Lock()
 def grade_here(data: bytes, stem: str, job: Job) -> Outcome:
     """Grade in this process, with the package that these bytes are."""
     with _one_at_a_time:
-        tier = TRUSTED if job.device == "cuda" else choose()
+        tier = TRUSTED if job.device == "cuda" else _tier()
         return _grader(data, stem, tier).grade(job)
+
+
+@cache
+def _tier() -> str:
+    """Found out once: to try takes longer than to grade."""
+    return choose()
 
 
 @lru_cache(maxsize=2)
 def _grader(data: bytes, stem: str, tier: str) -> Grader:
     folder = Path(tempfile.mkdtemp(prefix="grading-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    folder.chmod(0o755)  # its course_lib is shown to another user where root grades
     package.unpack(data, folder)
     sandbox = Sandbox(folder / "course_lib", tier)
     atexit.register(sandbox.close)

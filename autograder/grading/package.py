@@ -42,8 +42,12 @@ def _files(folder: Path) -> list[Path]:
 
 
 def unpack(data: bytes, folder: Path) -> None:
+    """Of it course_lib alone is shown to another user, where root grades."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         archive.extractall(folder)
+    shown = folder / "course_lib"
+    for path in (shown, *shown.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
 
 
 def released_notebook(data: bytes, stem: str) -> nbformat.NotebookNode:

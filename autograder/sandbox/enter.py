@@ -20,6 +20,7 @@ DEVICES = ("null", "full", "random", "urandom")
 
 def main() -> None:
     world = json.loads(sys.argv[1])
+    os.umask(0o022)  # or another user could not enter what root makes
     as_root, uid, gid = os.geteuid() == 0, os.getuid(), os.getgid()
     system.unshare(*([] if as_root else ["user"]), "mnt", "pid", "net", "ipc", "uts")
     if not as_root:

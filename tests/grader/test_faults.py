@@ -4,6 +4,8 @@ import contextlib
 import json
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from threading import Thread
 
@@ -142,6 +144,27 @@ def test_a_loop_without_end_is_stopped_and_the_rest_is_judged(grader, maker, mon
     outcome = grader.grade(job(member))
     assert as_due(outcome, member)
     assert outcome.too_slow
+
+
+UNDER_A_STRICT_UMASK = """
+import sys, tempfile
+from pathlib import Path
+from autograder.grading import package
+from autograder.sandbox.host import Sandbox
+course, stem = Path(sys.argv[1]), sys.argv[2]
+with tempfile.TemporaryDirectory() as name:
+    package.unpack(package.pack(course, stem), Path(name))
+    with Sandbox(Path(name, "course_lib")) as sandbox, sandbox.student() as student:
+        student.begin(0)
+        print(student.run_cell("one", "import course_lib")["error"])
+"""
+
+
+def test_files_that_only_their_owner_may_read_by_habit_keep_no_sandbox_from_starting(course):
+    """Root makes them and another user needs them: umask 077."""
+    command = [sys.executable, "-c", UNDER_A_STRICT_UMASK, str(course), STEM]
+    done = subprocess.run(command, cwd=ROOT, umask=0o077, capture_output=True, text=True)
+    assert done.stdout == "None\n", done.stderr
 
 
 def test_a_worker_that_is_killed_at_work_is_replaced(unpacked, maker, monkeypatch):
