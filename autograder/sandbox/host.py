@@ -20,10 +20,15 @@ __all__ = ["Gone", "NoSandbox", "Sandbox", "Student", "TooSlow"]
 
 HERE = Path(__file__).resolve().parent
 NOBODY = 65534
-START_SECONDS = 60
+START_SECONDS = 180
+"""A second where nobody else computes; a busy machine with a slow disk has needed a minute."""
 NO_KERNEL = (
     "a real kernel is run only where it has namespaces to itself (course sandbox says what is "
     "missing here); without --kernel the same cells and tests run in a fork"
+)
+TOO_BUSY = (
+    f"the warm parent was not ready within {START_SECONDS} seconds. Is this machine busy with "
+    "something else? Wait until it is not, or give fewer --workers"
 )
 
 
@@ -55,8 +60,12 @@ class Sandbox:
                 self._start(complaints)
             except OSError as error:
                 raise NoSandbox(str(error)) from None
-            if self._wait_until_ready():
-                return
+            try:
+                if self._wait_until_ready():
+                    return
+            except TimeoutError:
+                self.close()
+                raise NoSandbox(TOO_BUSY) from None
             self.close()
             complaints.seek(0)
             lines = complaints.read().decode(errors="replace").strip().splitlines()
@@ -82,7 +91,7 @@ class Sandbox:
 
     def _wait_until_ready(self) -> bool:
         self._control.settimeout(START_SECONDS)
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(ConnectionError):
             return self._control.recv(1) == warm.READY
         return False
 
