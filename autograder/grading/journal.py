@@ -40,7 +40,7 @@ a network disk only where one process has the file to itself, which is what EXCL
 BUSY_SECONDS = 5
 
 ROOT = Path(__file__).parents[2]
-JUDGING = ("autograder/grading", "course_lib")
+JUDGING = ("autograder/grading", "autograder/sandbox", "course_lib")
 """The sources on which a verdict depends: tests compute what they expect with all of course_lib."""
 PACKAGES = ("numpy", "torch", "matplotlib", "nbgrader", "mathematics-of-attention")
 
@@ -156,7 +156,7 @@ class Journal:
         try:
             yield
         except (sqlite3.Error, OSError) as error:
-            advice = _AFRESH if _is_broken(error) else _MAKE_ROOM
+            advice = _AFRESH if _is_broken(error) else MAKE_ROOM
             raise CannotRecord(
                 f"The journal {self.path} cannot be used: {error}. {advice}"
             ) from error
@@ -166,9 +166,9 @@ _AFRESH = (
     "Move it away and grade again: everything is judged afresh, and what was marked by hand keeps "
     "its marks but asks for a second look."
 )
-_MAKE_ROOM = (
-    "See that there is room on the disk, that you may write there, and that no other program "
-    "holds the file; then type the same command again, and it goes on where it stopped."
+MAKE_ROOM = (
+    "See that there is room on the disk, that you may read and write there, and that no other "
+    "program holds the file; then type the same command again, and it goes on where it stopped."
 )
 
 
@@ -219,7 +219,7 @@ def course_lock(course: Path) -> Iterator[None]:
             "lost); then type the same command again."
         ) from None
     except OSError as error:
-        raise CannotRecord(f"{folder} cannot be written to: {error}. {_MAKE_ROOM}") from error
+        raise CannotRecord(f"{folder} cannot be written to: {error}. {MAKE_ROOM}") from error
     try:
         with suppress(OSError):  # a courtesy to the next one; a full disk is told elsewhere
             holder.write_text(json.dumps(_myself()))

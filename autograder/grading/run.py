@@ -10,14 +10,15 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
 from autograder.grading import package, submissions
 from autograder.grading.journal import (
+    MAKE_ROOM,
+    CannotRecord,
     Journal,
     course_lock,
     environment_fingerprint,
@@ -90,12 +91,11 @@ def grade_class(
     """Grade all that is new or changed; `again` grades everything."""
     course, listener = course.resolve(), listener or Listener()
     started, report = time.perf_counter(), Report(stem)
-    with ExitStack() as stack:
+    with _clear_words(), ExitStack() as stack:
         stack.enter_context(course_lock(course))
         data = package.pack(course, stem)
         folder = Path(tempfile.mkdtemp(prefix="grading-"))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        folder.chmod(0o755)  # its course_lib is shown to another user where root grades
         package.unpack(data, folder)
         journal = stack.enter_context(Journal(course / "grading" / "journal.db"))
         config = nbgrader_configuration(course)
@@ -116,6 +116,17 @@ def grade_class(
                 listener.done(outcome, desk.take(outcome))
     report.seconds = time.perf_counter() - started
     return report
+
+
+@contextmanager
+def _clear_words() -> Iterator[None]:
+    """A disk that is full, a folder that may not be read or written to."""
+    try:
+        yield
+    except BrokenPipeError:  # nobody reads any more what is told
+        raise
+    except OSError as error:
+        raise CannotRecord(f"{error}. {MAKE_ROOM}") from error
 
 
 def _keys(
@@ -142,8 +153,15 @@ class _Desk:
 
     def changed(self, students: list[str], key_of: Callable) -> list[str]:
         """Those whose submission is not in the journal as it now stands."""
-        keys = ((s, key_of(submissions.read(self.course, self.stem, s))[0]) for s in students)
-        found = [s for s, key in keys if not self.journal.find(s, self.stem, key)]
+        found = []
+        for student in students:
+            key, _ = key_of(submissions.read(self.course, self.stem, student))
+            if not self.journal.find(student, self.stem, key):
+                found.append(student)
+            elif not self._notebook_of(student).is_file() and (
+                recorded := self.journal.last_recorded(student, self.stem)
+            ):  # a run of nbgrader's own command that stopped has removed it
+                self._write_out(recorded)
         self.report.unchanged = len(students) - len(found)
         return found
 
@@ -175,7 +193,7 @@ class _Desk:
         try:
             self.recorder.record(outcome, previous, handed_in)
             outcome.seconds["record"] = time.perf_counter() - started
-            self._write_out(outcome, handed_in)
+            self._write_out(outcome)
             self.journal.mark_recorded(outcome)
             self.report.changes += _changes(previous, outcome)
         except NotInGradebook as reason:
@@ -184,11 +202,16 @@ class _Desk:
         self.report.problems += [(outcome.student, problem) for problem in problems]
         return problems
 
-    def _write_out(self, outcome: Outcome, handed_in: datetime | None) -> None:
+    def _notebook_of(self, student: str) -> Path:
+        return self.course / "autograded" / student / self.stem / f"{self.stem}.ipynb"
+
+    def _write_out(self, outcome: Outcome) -> None:
         """What nbgrader's formgrader and feedback read."""
-        folder = self.course / "autograded" / outcome.student / self.stem
+        notebook = self._notebook_of(outcome.student)
+        folder = notebook.parent
         folder.mkdir(parents=True, exist_ok=True)
-        _write(folder / f"{self.stem}.ipynb", outcome.notebook)
+        _write(notebook, outcome.notebook)
+        handed_in = submissions.handed_in(self.course, self.stem, outcome.student)
         submitted = self.course / "submitted" / outcome.student / self.stem
         names = ["timestamp.txt"] * bool(handed_in) + [SECRET]
         for path in (submitted / name for name in names):
@@ -214,5 +237,9 @@ def _changes(previous: Outcome | None, outcome: Outcome) -> Iterator[Change]:
 def _write(path: Path, text: str) -> None:
     """Whole or not at all."""
     new = path.with_name(f".{path.name}.{os.getpid()}")
-    new.write_text(text, encoding="utf-8")
-    new.replace(path)
+    try:
+        new.write_text(text, encoding="utf-8")
+        new.replace(path)
+    except OSError:
+        new.unlink(missing_ok=True)
+        raise

@@ -41,7 +41,7 @@ def _jobs(pipe: Connection) -> Iterator[Job]:
         try:
             while True:
                 waiting.put(pipe.recv())
-        except EOFError:
+        except (EOFError, ConnectionError):  # whoever gave us the jobs may have been killed
             pass
         finally:
             waiting.put(None)

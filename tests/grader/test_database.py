@@ -286,19 +286,65 @@ assert contents(url) == kept[-1], "half of a submission was written"
 """
 
 
-def test_a_full_disk_is_told_and_nothing_is_half_written(released, tmp_path):
-    """A disk of 1 MB, which the system lets us make in a namespace of our own."""
-    root = Path(__file__).parents[2]
-    mount = f'mount -t tmpfs -o size=1m none {tmp_path} && exec "$@"'
-    command = ["unshare", "-rm", "sh", "-c", mount, "sh", sys.executable, "-c", FULL_DISK]
+def on_a_small_disk(folder: Path, size: str, program: str, *arguments: Path) -> str:
+    """What a program prints for which the disk at this folder is small."""
+    mount = f'mount -t tmpfs -o size={size} none {folder} && exec "$@"'
+    command = ["unshare", "-rm", "sh", "-c", mount, "sh", sys.executable, "-c", program]
     if subprocess.run(["unshare", "-rm", "true"]).returncode:
         line = "test of a full disk not run: this system gives no namespaces"
         pytest.fail(line) if os.environ.get("CI") == "true" else pytest.skip(line)
-    done = subprocess.run(
-        [*command, released / "gradebook.db", tmp_path], cwd=root, capture_output=True, text=True
-    )
+    root = Path(__file__).parents[2]
+    done = subprocess.run([*command, *arguments], cwd=root, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert "There is no room left where the gradebook lies" in done.stdout
+    return done.stdout
+
+
+def test_a_full_disk_is_told_and_nothing_is_half_written(released, tmp_path):
+    told = on_a_small_disk(tmp_path, "1m", FULL_DISK, released / "gradebook.db", tmp_path)
+    assert "There is no room left where the gradebook lies" in told
+
+
+FULL_OF_NOTEBOOKS = """
+import subprocess, sys
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from autograder.grading.journal import CannotRecord
+from autograder.grading.run import grade_class
+from tests.grader.rows import STEM, contents, outcome
+class Pool:
+    def grade(self, jobs):
+        for job in jobs:
+            yield replace(outcome(job.student), key=job.key, notebook="x" * 30_000)
+@contextmanager
+def make(folder, data):
+    yield Pool()
+course, students = Path(sys.argv[1]), [f"student_{k:02}" for k in range(20)]
+for student in students:
+    folder = course / "submitted" / student / STEM
+    folder.mkdir(parents=True)
+    (folder / f"{STEM}.ipynb").write_text("{}")
+try:
+    grade_class(course, STEM, make)
+except CannotRecord as told:
+    print(told)
+notebooks = course / "autograded"
+kept = {path.name for path in notebooks.rglob("*") if path.is_file()}
+assert kept == {f"{STEM}.ipynb"}, "half a notebook was left behind"
+subprocess.run(["umount", notebooks], check=True)
+report = grade_class(course, STEM, make)
+assert 0 < report.graded < len(students) == report.graded + report.unchanged
+recorded = contents(f"sqlite:///{course / 'gradebook.db'}")["submitted_assignment"]
+assert len(recorded) == len(students) == len(list(notebooks.rglob("*.ipynb")))
+"""
+
+
+def test_a_disk_full_of_notebooks_is_told_and_the_run_is_taken_up_again(released, tmp_path):
+    course = shutil.copytree(released, tmp_path / "course")
+    (course / "autograded").mkdir()
+    told = on_a_small_disk(course / "autograded", "256k", FULL_OF_NOTEBOOKS, course)
+    assert "No space left on device" in told
+    assert "it goes on where it stopped" in told
 
 
 # nothing half done

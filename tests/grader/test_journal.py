@@ -161,7 +161,12 @@ def test_the_fingerprint_names_all_that_a_verdict_depends_on():
 
 
 @pytest.mark.parametrize(
-    "source", ["autograder/grading/referee.py", "course_lib/checking/expect.py"]
+    "source",
+    [
+        "autograder/grading/referee.py",
+        "autograder/sandbox/codec.py",
+        "course_lib/checking/expect.py",
+    ],
 )
 def test_the_fingerprint_changes_with_the_sources(tmp_path, monkeypatch, source):
     for folder in module.JUDGING:
