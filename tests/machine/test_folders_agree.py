@@ -1,5 +1,6 @@
 """One name for chapter, folder and table of contents; and pytest runs on a folder alone."""
 
+import ast
 import re
 import shutil
 import subprocess
@@ -23,6 +24,47 @@ def test_a_chapter_shows_each_of_its_exercises_once_and_in_order(assignment):
     chapter = (ROOT / "chapters" / f"{assignment.stem}.md").read_text()
     shown = re.findall(r"^`{3,}\{course-exercise\} (\w+)$", chapter, flags=re.MULTILINE)
     assert shown == [exercise.name for exercise in assignment.exercises]
+
+
+def nameless(node):
+    """An expression as nested tuples, in which only functions of a library keep their names."""
+    order = {}
+
+    def plain(part):
+        if isinstance(part, ast.Name):
+            kept = part.id in ("np", "torch", "math")
+            return part.id if kept else order.setdefault(part.id, len(order))
+        if isinstance(part, ast.AST):
+            return type(part).__name__, *(plain(value) for _, value in ast.iter_fields(part))
+        return tuple(map(plain, part)) if isinstance(part, list) else repr(part)
+
+    return plain(node)
+
+
+def expressions(code, least=12):
+    """All expressions of a program that are long enough to be somebody's idea."""
+    nodes = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.expr))
+    return {
+        nameless(node): ast.unparse(node)
+        for node in nodes
+        if sum(not isinstance(part, ast.expr_context) for part in ast.walk(node)) >= least
+    }
+
+
+@pytest.mark.parametrize("assignment", COURSE, ids=lambda assignment: assignment.stem)
+def test_no_cell_of_a_page_computes_what_its_exercise_asks_for(assignment):
+    page = (ROOT / "chapters" / f"{assignment.stem}.md").read_text()
+    head = r"(?:---\n.*?\n---\n|:tags: [^\n]*\n)?"
+    cells = re.findall(rf"^`{{3}}{{code-cell}} ipython3\n{head}(.*?)^`{{3}}", page, re.M | re.S)
+    assert len(cells) == page.count("{code-cell}")
+    printed = {}
+    for cell in cells:
+        printed |= expressions(cell)
+    for solution in sorted((ROOT / "solutions" / assignment.stem).glob("*/solution.py")):
+        _, body = solution.read_text().split(f"def {solution.parent.name}(")
+        _, _, body = body.split('"""', 2)
+        asked = expressions("if True:\n" + body.lstrip("\n"))
+        assert [printed[idea] for idea in asked if idea in printed] == [], solution.parent.name
 
 
 def pytest_on(folder):
