@@ -71,6 +71,7 @@ DATA: dict[str, Callable[[], dict]] = {
     "names_of_any_length": names_of_any_length,
     "painted_mask": six_words,
     "two_hands": the_island,
+    "cut_into_heads": dict,
     "moving_crossover": dict,
     "how_wide_to_listen": noisy_sine,
     "who_pulls": the_island,

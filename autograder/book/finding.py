@@ -60,7 +60,7 @@ class ExerciseList(CourseDirective):
         return section
 
     def _facts(self, exercise: Exercise) -> Iterator[nodes.Node]:
-        star = " ★" if exercise.required else ""
+        star = "\u00a0★" if exercise.required else ""
         place = f"{{ref}}`{exercise.number} {exercise.title} <ex-{exercise.slug}>`"
         yield nodes.inline("", "", *self.words(place), nodes.Text(star), classes=["exercise-title"])
         yield nodes.inline("", KINDS[exercise.kind], classes=["kind"])

@@ -18,6 +18,7 @@ from course_lib import (
     softmax,
     softmax_jacobian,
     softmax_vjp,
+    split_heads,
     symmetric_and_skew,
 )
 
@@ -139,20 +140,45 @@ def two_hands(rng, data):
     return state, {"weights": weights, "answers": answers, "apart": apart}
 
 
+def cut_into_heads(rng, data):
+    state = {
+        "way": str(rng.choice(["reshaped", "exchanged", "alone"])),
+        "heads": str(rng.choice([1, 2, 3, 6])),
+        "story": int(rng.integers(2)),
+        "token": int(rng.integers(5)),
+    }
+    story, token, feature = np.ogrid[:2, :5, :6]
+    block = (100 * story + 10 * token + feature).astype(float)
+    heads = int(state["heads"])
+    if state["way"] == "reshaped":
+        cut = split_heads(block, heads)
+    else:
+        stored = block.swapaxes(1, 2) if state["way"] == "exchanged" else block
+        cut = stored.reshape(2, heads, 5, 6 // heads)
+    tokens = cut[state["story"]] // 10 % 10
+    return state, {
+        "cut": cut,
+        "holds": (tokens == state["token"]).any(axis=-1),
+        "mixed": (tokens != tokens[..., :1]).any(axis=-1).sum(),
+    }
+
+
 def moving_crossover(rng, data):
     state = {
         "n": int(2 ** rng.uniform(4, 20)),
         "d": int(2 ** rng.integers(6, 15)),
         "matrices": str(rng.choice([0, 2, 3])),
         "wider": float(rng.integers(1, 17) / 2),
+        "heads": int(2 ** rng.integers(0, 7)),
         "output": bool(rng.integers(2)),
         "causal": bool(rng.integers(2)),
     }
     d, d_ff, m = state["d"], int(state["wider"] * state["d"]), int(state["matrices"])
-    layer = layer_flops(state["n"], d, 1, d_ff, m, state["causal"], state["output"])
+    layer = layer_flops(state["n"], d, state["heads"], d_ff, m, state["causal"], state["output"])
     operations = np.array([layer.attention, layer.projections, layer.ffn], dtype=float)
     return state, {
         "operations": operations,
+        "perHead": layer.attention / state["heads"],
         "shares": operations / layer.total,
         "crossover": float(crossover(d, d_ff, m, state["causal"], state["output"])),
     }
@@ -223,6 +249,7 @@ EXPECTED = {
         names_of_any_length,
         painted_mask,
         two_hands,
+        cut_into_heads,
         moving_crossover,
         how_wide_to_listen,
         who_pulls,

@@ -48,7 +48,7 @@ if (navigator.clipboard) {
 }
 
 // what is wider than the column scrolls, also by the arrow keys
-const scrolling = ".katex-display, .bd-article pre, .wide";
+const scrolling = ".katex-display, .bd-article pre, .wide, .values > div";
 const reach = new ResizeObserver((boxes) => {
   for (const {target} of boxes) {
     if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;

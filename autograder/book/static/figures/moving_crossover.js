@@ -14,19 +14,22 @@ export const controls = () => [
     value: "2",
   },
   { name: "wider", label: "its width, times d", min: 0.5, max: 8, step: 0.5, value: 4 },
+  { name: "heads", label: "Heads", min: 1, max: 64, step: 1, value: 8, log: true, powers: true, digits: 0 },
   { name: "output", label: "Output projection", kind: "switch", value: true },
   { name: "causal", label: "Count visible pairs only", kind: "switch", value: false },
 ];
 
 /** Operations of one layer, forward; a multiplication and an addition are two. */
-export function compute({ n, d, matrices, wider, output, causal }) {
+export function compute({ n, d, matrices, wider, heads, output, causal }) {
   const perToken = 2 * d * d * (3 + output);
   const ffn = Number(matrices) * 2 * d * Math.round(wider * d);
   const pairs = causal ? (n * (n + 1)) / 2 : n * n;
-  const operations = [4 * pairs * d, n * perToken, n * ffn];
+  const perHead = 4 * pairs * (d / heads);
+  const operations = [heads * perHead, n * perToken, n * ffn];
   const partners = (perToken + ffn) / (4 * d);
   return {
     operations,
+    perHead,
     shares: operations.map((part) => part / sum(operations)),
     crossover: causal ? 2 * partners - 1 : partners,
   };
@@ -47,7 +50,7 @@ export function panels({ state, values }) {
   const ticks = [1 / 16, 1 / 4, 1, 4, 16, 64, 256].map((ratio) => text(across(ratio), TOP + HEIGHT + 16, ratio < 1 ? `1/${1 / ratio}` : ratio, "tick"));
   const percent = values.shares.map((part) => `${print(100 * part, 0)} %`);
   const key = PARTS.map((words, k) => {
-    const left = [LEFT, LEFT + 130, LEFT + 236][k];
+    const left = [LEFT, LEFT + 140, LEFT + 244][k];
     return `<rect class="area part${k}" x="${left}" y="250" width="12" height="12"/>` + text(left + 17, 260, words, "start") + text(left + 17, 277, percent[k], "number start");
   });
   const body = [
@@ -66,10 +69,11 @@ export function panels({ state, values }) {
   return [{ name: "shares", title: "shares of the operations of one layer", width: 400, height: 284, says, body }];
 }
 
-export const table = ({ values }) => ({
+export const table = ({ state, values }) => ({
   head: ["part", "operations", "share"],
   body: [
     ...PARTS.map((part, k) => [part, values.operations[k].toLocaleString("en"), `${print(100 * values.shares[k])} %`]),
+    ["scores and sums of one head", values.perHead.toLocaleString("en"), `${print((100 * values.shares[0]) / state.heads)} %`],
     ["crossover at n =", values.crossover.toLocaleString("en"), ""],
   ],
 });
@@ -79,7 +83,8 @@ export function say({ state, values }) {
   const stands = ["below it", "exactly there", "above it"][side + 1];
   return (
     `The crossover is at n = ${values.crossover.toLocaleString("en")}, which is ${print(values.crossover / state.d)} d. ` +
-    `With ${state.n.toLocaleString("en")} tokens we are ${stands}: scores and sums take ${print(100 * values.shares[0], 1)} %.`
+    `With ${state.n.toLocaleString("en")} tokens we are ${stands}: scores and sums take ${print(100 * values.shares[0], 1)} %, ` +
+    (state.heads > 1 ? `cut into ${state.heads} heads of width ${state.d / state.heads} as in one.` : "all in one head.")
   );
 }
 
