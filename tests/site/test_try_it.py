@@ -309,6 +309,32 @@ def test_what_does_not_arrive_is_named_and_can_be_tried_again(file, how, context
         assert cell.said("Run") == "2\n"
 
 
+def test_a_slow_line_is_waited_for_and_one_that_stalls_is_not(context, address):
+    """What comes winds up the clock again; a minute in which nothing comes ends the wait."""
+    cell, held = Tried(context, address, CHAPTER, "softmax"), {}
+
+    def hold(route):
+        held[Path(route.request.url).name] = route
+
+    for file in (OTHERS, f"{CHAPTER}.packed"):
+        context.route(f"**/{file}", hold)
+    cell.tab.clock.install()
+    cell.open()
+    assert cell.box.get_by_role("progressbar", name="How much of Python has come").is_visible()
+    comes = "share => document.querySelector('progress').value > share"
+    cell.tab.wait_for_function(comes, arg=0.75)
+    cell.tab.clock.run_for(50_000)
+    held[OTHERS].continue_()
+    cell.tab.wait_for_function(comes, arg=0.95)
+    cell.tab.clock.run_for(50_000)
+    cell.wait_for("Python is on its way")
+    cell.tab.clock.run_for(15_000)
+    cell.wait_for("for a minute nothing has come. Your text is kept.")
+    context.unroute_all()
+    assert cell.said("Run", "1 + 1").endswith("2\n")
+    assert not cell.box.get_by_role("progressbar").is_visible()
+
+
 def test_without_javascript_the_task_stands_and_the_notebook_is_named(browser, address):
     with browser.new_context(java_script_enabled=False) as context:
         tab = context.new_page()

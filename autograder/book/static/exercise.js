@@ -22,8 +22,8 @@ const ENDS = {
   "no start": (_, detail) =>
     `Python could not start, because something did not arrive: ${detail}.\nYour text is kept. Are you ` +
     "on line? Press Check or Run to try again, or take your work along as a notebook.",
-  "slow start": () =>
-    "Python could not start: it has not arrived after two minutes. Your text is kept.\nPress Check or " +
+  "stalled": () =>
+    "Python could not start: for a minute nothing has come. Your text is kept.\nPress Check or " +
     "Run to try again, or take your work along as a notebook.",
 };
 
@@ -61,6 +61,8 @@ class Cell {
     this.buttons.stop.hidden = true;
     this.status = make("p", { className: "try-status" });
     this.warning = make("p", { className: "try-status" });
+    this.arrived = make("progress", { value: 0, hidden: true });
+    this.arrived.setAttribute("aria-label", "How much of Python has come");
     for (const line of [this.status, this.warning]) line.setAttribute("role", "status");
     this.result = make("pre", { className: "try-result" });
     this.result.setAttribute("role", "log");
@@ -72,7 +74,7 @@ class Cell {
     });
     const row = make("div", { className: "try-buttons" });
     row.append(...Object.values(this.buttons));
-    this.box.replaceChildren(label, this.text, keys, row, this.warning, this.status, this.result);
+    this.box.replaceChildren(label, this.text, keys, row, this.warning, this.status, this.arrived, this.result);
     this.#fit();
   }
 
@@ -255,6 +257,7 @@ class Cell {
 
   say(words) {
     this.status.textContent = words;
+    this.arrived.hidden = !words.endsWith(ON_ITS_WAY);
   }
 }
 
@@ -276,7 +279,9 @@ function type(words) {
 for (const box of document.querySelectorAll(".try")) {
   box.querySelector("button.try-open").addEventListener("click", () => {
     const cell = new Cell(box);
-    python ??= new Python(cell.chapter);
+    python ??= new Python(cell.chapter, (share) => {
+      for (const { arrived } of opened.values()) arrived.value = share;
+    });
     opened.set(cell.name, cell);
     cell.open();
   });

@@ -1,7 +1,8 @@
 // The one Python of a page: started when first asked for, ended when it does not come back.
 
 const FILES = new URL("python/", import.meta.url).href;
-const START_WITHIN = 120; // seconds, on a slow line
+const STALLED_AFTER = 60; // seconds in which nothing has come
+const WHOLE = 17.1e6; // bytes, unpacked by the browser where the host has packed them
 
 export class Python {
   #chapter;
@@ -9,16 +10,20 @@ export class Python {
   #started = null;
   #waiting = null;
   #queue = Promise.resolve();
+  #arrived = 0;
+  #tell;
   isThere = false;
 
-  constructor(chapter) {
+  /** `tell` hears which share of it has come. */
+  constructor(chapter, tell) {
     this.#chapter = chapter;
+    this.#tell = tell;
   }
 
   /** Load it if it is not there; an end of the worker is an error with `how` it ended. */
   start() {
     this.#started ??= this.#ask(
-      { ask: "start", files: FILES, chapter: this.#chapter }, START_WITHIN,
+      { ask: "start", files: FILES, chapter: this.#chapter }, STALLED_AFTER,
     ).then(() => (this.isThere = true));
     return this.#started;
   }
@@ -46,7 +51,12 @@ export class Python {
   #ask(question, seconds, print = () => {}) {
     return new Promise((resolve, reject) => {
       const starting = question.ask === "start";
-      const clock = setTimeout(() => this.stop(starting ? "slow start" : "slow"), seconds * 1000);
+      let clock;
+      const wind = () => {
+        clearTimeout(clock);
+        clock = setTimeout(() => this.stop(starting ? "stalled" : "slow"), seconds * 1000);
+      };
+      wind();
       this.#waiting = {
         reject(error) {
           clearTimeout(clock);
@@ -54,12 +64,17 @@ export class Python {
         },
       };
       if (starting) {
+        this.#arrived = 0;
         this.#worker = new Worker(new URL("python_worker.js", import.meta.url), { type: "module" });
       }
       this.#worker.onerror = (event) => this.stop("no start", event.message || "python_worker.js");
       this.#worker.onmessage = ({ data }) => {
         if ("printed" in data) print(data.printed);
-        else if ("died" in data) this.stop(starting ? "no start" : "died", data.died);
+        else if ("arrived" in data) {
+          this.#arrived += data.arrived;
+          this.#tell(Math.min(1, this.#arrived / WHOLE));
+          wind();
+        } else if ("died" in data) this.stop(starting ? "no start" : "died", data.died);
         else {
           clearTimeout(clock);
           this.#waiting = null;

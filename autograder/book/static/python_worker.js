@@ -13,6 +13,7 @@ self.fetch = async (...request) => {
   try {
     const answer = await plainFetch(...request);
     if (!answer.ok) postMessage({ died: `${name} (${answer.status})` });
+    else tell(answer.clone().body);
     if (!answer.ok || !name.endsWith(".packed")) return answer;
     const unpacked = new Response(answer.body.pipeThrough(new DecompressionStream("gzip")));
     return new Response(await unpacked.arrayBuffer()); // a file that breaks off is named here, too
@@ -21,6 +22,12 @@ self.fetch = async (...request) => {
     throw error;
   }
 };
+
+/** How much has come; on a slow line it is long on its way. */
+function tell(body) {
+  const write = ({ length }) => postMessage({ arrived: length });
+  body.pipeTo(new WritableStream({ write })).catch(() => {}); // who reads the answer says what broke
+}
 
 const archive = async (address) => (await fetch(address)).arrayBuffer();
 
