@@ -179,24 +179,27 @@ class Mistakes:
         )
 
     def what_it_gives(self, name: str, chance: random.Random) -> Question | None:
-        """Where the core test asks about few numbers that can be said without decimals."""
-        verdict = self._verdict(name, next(t.name for t in self.exercise.tests if t.core))
-        if not verdict.log.arguments or isinstance(verdict.log.results[0], Exception):
-            return None
-        (arguments, named), got = verdict.log.arguments[0], verdict.log.results[0]
-        told = [said(value) for value in (*arguments, *named.values(), got)]
-        if verdict.passed or None in told:
-            return None
-        names = list(self.exercise.signature.args.args)[: len(arguments)]
-        given = zip([n.arg for n in names] + list(named), told[:-1], strict=False)
-        inputs = ", ".join(f"`{n}` = {value}" for n, value in given)
-        return Question(
-            self.exercise.number,
-            f"What does this code give for {inputs}? And what should it give?",
-            self._code(name),
-            answer=f"It gives {told[-1]}: {self._slip(name)}.",
-            reasons=self._evidence(name),
-        )
+        """Where a call of the core test goes wrong on few numbers that can be said without
+        decimals."""
+        log = self._verdict(name, next(t.name for t in self.exercise.tests if t.core)).log
+        for (arguments, named), got in zip(log.arguments, log.results, strict=False):
+            if isinstance(got, Exception):
+                return None
+            due = self.oracle(*copy.deepcopy(arguments), **named)
+            *given, got, due = (said(value) for value in (*arguments, *named.values(), got, due))
+            if None in (*given, got, due) or got == due:
+                continue
+            names = [n.arg for n in self.exercise.signature.args.args[: len(arguments)]]
+            pairs = zip([*names, *named], given, strict=True)
+            inputs = ", ".join(f"`{n}` = {value}" for n, value in pairs)
+            return Question(
+                self.exercise.number,
+                f"What does this code give for {inputs}? And what should it give?",
+                self._code(name),
+                answer=f"It gives {got} in place of {due}: {self._slip(name)}.",
+                reasons=self._evidence(name),
+            )
+        return None
 
     def _purpose(self) -> str:
         return " ".join(ast.get_docstring(self.exercise.signature).partition("\n\n")[0].split())
@@ -245,7 +248,29 @@ def _bare(node: ast.FunctionDef, names: dict[str, str]) -> str:
         node.body = node.body[1:]
     for argument in node.args.args:
         argument.annotation = None
-    return ast.unparse(node)
+    return ast.unparse(_InNumPy().visit(node))
+
+
+class _InNumPy(ast.NodeTransformer):
+    """On paper the library is NumPy, whatever the course can do besides."""
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
+        return None if _finds_library(node.value) else self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        node.args = [each for each in node.args if ast.unparse(each) != "xp"]
+        return ast.Name("np") if _finds_library(node) else self.generic_visit(node)
+
+    def visit_arguments(self, node: ast.arguments) -> ast.AST:
+        node.args = [each for each in node.args if each.arg != "xp"]
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.Name("np") if node.id == "xp" else node
+
+
+def _finds_library(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and ast.unparse(node.func) == "array_namespace"
 
 
 def said(value: Any) -> str | None:
@@ -269,7 +294,7 @@ def _number(value: float) -> str | None:
     for unit, word in ((1.0, ""), (math.log(2), "ln 2")):
         nearest = Fraction(value / unit).limit_denominator(16) if math.isfinite(value) else None
         if nearest is not None and abs(value / unit - nearest) < 1e-9 and abs(nearest) < 1000:
-            top = {1: word, -1: f"-{word}"}.get(nearest.numerator, f"{nearest.numerator} {word}")
-            top = top.strip() if word else str(nearest.numerator)
-            return top if nearest.denominator == 1 else f"{top}/{nearest.denominator}"
+            if not word or not nearest:
+                return str(nearest)
+            return f"{ {1: '', -1: '-'}.get(nearest, f'{nearest} ') }{word}"
     return {math.inf: "inf", -math.inf: "-inf"}.get(value, "nan" if math.isnan(value) else None)

@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 from bs4 import BeautifulSoup
 from click.testing import CliRunner
@@ -20,10 +21,21 @@ def assignment(request):
     return load_assignment(ROOT / "solutions" / request.param)
 
 
+GIVES = re.compile(r"It gives (.+?) in place of (.+?): ")
+
+
 @pytest.mark.parametrize("stem", STEMS)
 def test_every_chapter_has_one(stem):
-    asked = make_quiz(load_assignment(ROOT / "solutions" / stem), 1, 4)
-    assert len(asked) == 4 and all(question.answer for question in asked)
+    """In NumPy, which students know; and a slip that shows on other numbers only is no question
+    about these."""
+    asked = make_quiz(load_assignment(ROOT / "solutions" / stem), 1, 20)
+    assert len(asked) > 3 and all(question.answer for question in asked)
+    for question in asked:
+        assert not re.search(r"\bxp\b|array_namespace", question.code), question.code
+    given = [q for q in asked if q.asked.startswith("What does this code")]
+    for got, due in (GIVES.match(question.answer).groups() for question in given):
+        assert got != due
+    assert given or stem != "03_softmax"
 
 
 def test_a_seed_gives_one_sheet_and_another_seed_another(assignment):
@@ -55,7 +67,7 @@ def test_the_code_that_is_shown_breaks_what_the_key_says(assignment):
         if not question.choices:
             continue
         exercise = next(e for e in assignment.exercises if e.number == question.exercise)
-        namespace = dict(vars(load_module(exercise.folder / "wrong.py")))
+        namespace = vars(load_module(exercise.folder / "wrong.py")) | {"np": np}
         exec(question.code, namespace)
         mistakes = Mistakes(exercise)
         run = RUNS[exercise.library][0]
@@ -77,7 +89,7 @@ def test_the_code_that_is_shown_breaks_what_the_key_says(assignment):
         ([0.5, 0.25, 0.125], "(1/2, 1/4, 1/8)"),
         ([1.3862943611198906, 0.0], "(2 ln 2, 0)"),
         ([[1.0, -1.0], [0.0, 2.0]], "((1, -1), (0, 2))"),
-        ([0.6931471805599453 / 2, -0.6931471805599453], "(ln 2/2, -ln 2)"),
+        ([0.6931471805599453 / 2, -0.6931471805599453], "(1/2 ln 2, -ln 2)"),
         (2.0794415416798357, "3 ln 2"),
         ([float("inf"), float("nan")], "(inf, nan)"),
         ([0.123456], None),
@@ -85,16 +97,7 @@ def test_the_code_that_is_shown_breaks_what_the_key_says(assignment):
     ],
 )
 def test_numbers_are_said_as_one_writes_them_by_hand(value, words):
-    import numpy as np
-
     assert said(np.array(value, dtype=float)) == words
-
-
-def test_some_question_asks_what_the_code_gives():
-    assignment = load_assignment(ROOT / "solutions" / "03_softmax")
-    asked = [question for seed in range(3) for question in make_quiz(assignment, seed, 8)]
-    given = [question for question in asked if question.asked.startswith("What does this code")]
-    assert given and all(question.answer.startswith("It gives ") for question in given)
 
 
 def test_the_sheet_is_for_students_and_the_key_is_not(tmp_path):

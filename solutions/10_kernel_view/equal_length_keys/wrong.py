@@ -25,7 +25,8 @@ def root_forgotten(Q, K):
 @fails("all_keys_have_one_length", "gaussian_equals_dot_product")
 def lengths_not_squared(Q, K):
     """the lengths not squared under the root"""
-    xp, length = array_namespace(K), _squared(K) ** 0.5
+    xp = array_namespace(K)
+    length = _squared(K) ** 0.5
     return _with(Q, _zero(Q)), _with(K, xp.sqrt(xp.max(length) - length))
 
 
@@ -47,7 +48,8 @@ def queries_lengthened_too(Q, K):
 @fails("all_keys_have_one_length", "gaussian_equals_dot_product")
 def mean_for_maximum(Q, K):
     """the mean in place of the maximum: the root of a negative number"""
-    xp, squared = array_namespace(K), _squared(K)
+    xp = array_namespace(K)
+    squared = _squared(K)
     return _with(Q, _zero(Q)), _with(K, xp.sqrt(xp.mean(squared) - squared))
 
 

@@ -35,7 +35,8 @@ def whole_squared_norm(X, Omega):
 @fails("features_are_positive", "the_zero_vector", "doubling_the_features")
 def cosines(X, Omega):
     """cosines and sines: unbiased, and negative now and then"""
-    xp, half = array_namespace(X), (Omega.shape[0] + 1) // 2
+    xp = array_namespace(X)
+    half = (Omega.shape[0] + 1) // 2
     angles = X @ Omega.T
     waves = xp.concat(
         [xp.cos(angles[:, :half]), xp.sin(angles[:, : Omega.shape[0] - half])], axis=-1
