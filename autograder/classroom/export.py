@@ -22,6 +22,8 @@ from autograder.classroom.students import Student
 from autograder.classroom.tables import BadTable, Sheet, plain, read_sheet
 
 CANVAS_WHO = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
+CANVAS_SPLIT = ["LastName", "FirstName"]
+"""In the place of Student, where a course shows the two names apart."""
 MOODLE_WHO = ["First name", "Last name", "ID number", "Email address"]
 POINTS_POSSIBLE = "    Points Possible"
 """With Canvas's own four spaces, by which it knows the line."""
@@ -91,18 +93,22 @@ def as_moodle(results: list[Result]) -> Export:
 def into_canvas_file(results: list[Result], template: Path, column: str | None) -> Export:
     """Canvas's export, cut to who they are and this one assignment, with our marks."""
     sheet, (stem, most, of) = read_sheet(template), _one_assignment(results)
-    if missing := {"Student", "ID"} - set(sheet.header):
-        raise BadTable(f"{template} is no export of Canvas: it has no {' and no '.join(missing)}.")
-    chosen = _column(sheet, template, stem, column, not_among=CANVAS_WHO)
-    who = [name for name in sheet.header if name in CANVAS_WHO]
+    first = sheet.header[0]
+    if "ID" not in sheet.header or first not in ("Student", "LastName"):
+        raise BadTable(
+            f"{template} is no export of Canvas: it does not begin with Student, or LastName, and "
+            "has ID beside it. In Canvas: Grades, Export."
+        )
+    chosen = _column(sheet, template, stem, column, not_among=CANVAS_WHO + CANVAS_SPLIT)
+    who = [name for name in sheet.header if name in CANVAS_WHO + CANVAS_SPLIT]
     special = [row for row in sheet.rows if not row.cells["ID"]]  # points, posting policy
     points = next(
-        (r.cells[chosen] for r in special if plain(r.cells["Student"]) == "pointspossible"), ""
+        (r.cells[chosen] for r in special if plain(r.cells[first]) == "pointspossible"), ""
     )
     export = Export([[*who, chosen]])
     scale = _scale(points, most, "Points Possible", export)
     for row in special:
-        label = POINTS_POSSIBLE if "possible" in row.cells["Student"].lower() else None
+        label = POINTS_POSSIBLE if "possible" in row.cells[first].lower() else None
         cells = [row.cells[name] for name in who]
         export.lines.append([label or cells[0], *cells[1:], row.cells[chosen]])
 
@@ -112,7 +118,10 @@ def into_canvas_file(results: list[Result], template: Path, column: str | None) 
         return [*(row[name] for name in who), kept]
 
     rows = [row.cells for row in sheet.rows if row.cells["ID"]]
-    return _fill(rows, of, ("ID", "SIS Login ID", "SIS User ID", "Student"), line, export)
+    by = ["SIS Login ID", "SIS User ID", "Student"]
+    if not {"SIS Login ID", "SIS User ID"} & set(sheet.header):
+        by.insert(0, "ID")  # then our ids may come from there
+    return _fill(rows, of, by, line, export)
 
 
 def into_moodle_file(results: list[Result], template: Path, column: str | None) -> Export:
@@ -134,14 +143,14 @@ def into_moodle_file(results: list[Result], template: Path, column: str | None) 
             row = row | {chosen: mark.replace(".", ",") if comma else mark}
         return [row[name] for name in sheet.header]
 
-    by = ("ID number", "Email address", "Username", "Full name")
+    by = ["ID number", "Email address", "Username", "Full name"]
     return _fill([row.cells for row in sheet.rows], of, by, line, export)
 
 
 def _fill(
     rows: list[dict[str, str]],
     of: dict[str, Result],
-    by: tuple[str, ...],
+    by: list[str],
     line: Callable[[dict[str, str], Result | None], list[str]],
     export: Export,
 ) -> Export:
@@ -149,8 +158,13 @@ def _fill(
     met = set()
     for row in rows:
         names = [row[name] for name in by if row.get(name)]
-        names.append(f"{row.get('First name', '')} {row.get('Last name', '')}".strip())
-        student = next(filter(None, map(owners.named, filter(None, names))), None)
+        names += [
+            cell for cell in row.values() if "@" in cell
+        ]  # in whatever language its header is
+        for first, last in (("First name", "Last name"), ("FirstName", "LastName")):
+            names.append(f"{row.get(first, '')} {row.get(last, '')}".strip())
+        known = map(owners.named, filter(None, names))
+        student = owners.numbered(row.get("ID", "")) or next(filter(None, known), None)
         if student is None:
             export.notes.append(f"{', '.join(filter(None, names))}: not in this course; left as is")
         met.add(student)

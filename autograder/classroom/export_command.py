@@ -69,6 +69,12 @@ def export(
     write_sheet(target, written.lines, bom=platform == "csv")
     say(written.notes, indent="")
     click.echo(f"{target}   ({HOW[platform]})")
+    if platform in FILLED_IN and not template:
+        most = {r.assignment: formats.number(r.most) for r in results}
+        click.echo(
+            f"marks are out of {', '.join(f'{n} ({stem})' for stem, n in most.items())}; "
+            "where the platform counts to another number, give its file with --template"
+        )
     if waiting := _waiting(results):
         click.echo(waiting)
     raise SystemExit(LOOK if written.notes or waiting else 0)

@@ -125,4 +125,5 @@ def _words(time: timedelta) -> str:
     hours = time / timedelta(hours=1)
     if not hours:
         return "no more time"
-    return f"{hours / 24:g} more days" if hours % 24 == 0 else f"{hours:g} more hours"
+    number, unit = (hours / 24, "day") if hours % 24 == 0 else (hours, "hour")
+    return f"{number:g} more {unit}{'s' * (number != 1)}"

@@ -65,10 +65,14 @@ class Owners:
             file = PurePath(found["file"])
             again = TRIES.search(file.stem)
             name = TRIES.sub("", file.stem) + file.suffix if again else file.name
-            student = self._by_number.get(found["user"]) or self.named(found["name"])
+            student = self.numbered(found["user"]) or self.named(found["name"])
             late, upload = bool(found["late"]), int(found["upload"])
             return Owner(student, found["name"], rest[-1] if len(rest) > 1 else name, late, upload)
         return None
+
+    def numbered(self, number: str) -> str | None:
+        """By the platform's own number, which may be somebody else's in the registry."""
+        return self._by_number.get(number)
 
     def named(self, name: str) -> str | None:
         if any(name == student.id for student in self.students):

@@ -59,6 +59,7 @@ def _totals(axes: Axes, summary) -> None:
         if count:
             axes.text(left + width / 2, count, f"{count}", ha="center", va="bottom", color=INK)
     axes.axvline(summary.median, color=MUTED, linestyle="--", linewidth=1, zorder=0)
+    axes.margins(y=0.15)  # the number on the highest bar stays below the word on the median
     axes.annotate(
         f"median {summary.median:g}",
         (summary.median, 1),
@@ -68,7 +69,8 @@ def _totals(axes: Axes, summary) -> None:
         color=INK,
     )
     axes.set(xlabel="points", ylabel="students", xlim=(0, summary.most))
-    axes.set_title(f"{len(summary.totals)} submissions", loc="left", pad=14)
+    number = len(summary.totals)
+    axes.set_title(f"{number} submission{'s' * (number != 1)}", loc="left", pad=14)
     axes.yaxis.get_major_locator().set_params(integer=True)
 
 
@@ -99,6 +101,7 @@ def _exercises(axes: Axes, exercises: list) -> None:
     axes.set_yticks(places, names)
     axes.invert_yaxis()
     axes.set(xlabel="students", xlim=(0, max(left)))
+    axes.xaxis.get_major_locator().set_params(integer=True)
     axes.figure.suptitle("Exercises", x=0.01, ha="left", fontsize=12)
     axes.figure.legend(loc="outside upper right", ncols=len(parts), frameon=False, fontsize=9)
 

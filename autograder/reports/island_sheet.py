@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 import numpy as np
 
+from autograder.classroom.students import known_students
 from autograder.release import course_option, secret_seed
 from autograder.reports.quiz import MINUTES, Question
 from autograder.reports.text import Typesetter, page
@@ -58,6 +59,7 @@ def island(students: tuple[str, ...], course: Path) -> None:
     folder = course / "quizzes"
     folder.mkdir(parents=True, exist_ok=True)
     secret = secret_seed(course, "island")
+    names = {student.id: student.name for student in known_students(course)}
     with Typesetter() as typesetter:
         for student in students:
             if student != Path(student).name:
@@ -65,7 +67,8 @@ def island(students: tuple[str, ...], course: Path) -> None:
             asked = questions(Island.of(student, secret))
             for of, is_key in (("", False), ("-key", True)):
                 path = folder / f"island-{student}{of}.html"
-                values = {"is_key": is_key, "minutes": MINUTES * len(asked), "seed": student}
+                values = {"is_key": is_key, "minutes": MINUTES * len(asked)}
+                values["which"] = f"For {names.get(student, student)}"
                 title = "An island of your own"
                 html = page("quiz.html", typesetter, title=title, questions=asked, **values)
                 path.write_text(html, encoding="utf-8")
@@ -82,7 +85,7 @@ def questions(island: Island) -> list[Question]:
     rest = np.delete(np.arange(len(weights)), loudest)
     masked = softmax(island.scores[rest])
     radios = "\n".join(
-        f"| {name} | ${level} \\ln 2$ | ({x}, {y}) |"
+        f"| {name} | ${told_level(level)}$ | ({x}, {y}) |".replace("-", "−")
         for name, level, (x, y) in zip(NAMES, island.loudness, island.places, strict=True)
     )
     table = f"| radio | score | place |\n|---|---|---|\n{radios}"
@@ -111,6 +114,10 @@ def questions(island: Island) -> list[Question]:
             answer=f"{told(slope)}, which is p (1 - p)",
         ),
     ]
+
+
+def told_level(level: int) -> str:
+    return {0: "0", 1: r"\ln 2"}.get(level, rf"{level} \ln 2")
 
 
 def told(values: np.ndarray | float) -> str:

@@ -94,7 +94,7 @@ def write_quiz(assignment: Assignment, seed: int, number: int, folder: Path) -> 
                 title=f"Chapter {assignment.number}: {assignment.title}",
                 questions=asked,
                 is_key=is_key,
-                seed=seed,
+                which=f"Quiz {seed}",
                 minutes=MINUTES * len(asked),
             )
             path.write_text(html, encoding="utf-8")

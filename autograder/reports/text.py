@@ -1,5 +1,6 @@
 """Texts for pages without a script: Markdown made harmless, formulas set as MathML."""
 
+import re
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -15,6 +16,12 @@ from autograder.grading.pages import safe_html
 CSS = Path(__file__).with_name("page.css").read_text()
 FORMULA_LETTERS = 2_000
 """A longer one is shown as it was typed."""
+THIN = '<mspace width="0.17em"></mspace>'
+BEFORE_NAMED = re.compile(
+    r"((?<=</m[in]>)|(?<=</m(?:sub|sup|row)>))(?=<mi[^>]*>\w\w+</mi><mo>\u2061</mo>)"
+)
+AFTER_NAMED = re.compile(r"(?<=<mo>\u2061</mo>)(?!<mo|<mrow><mo|</)")
+"""Where TeX puts a thin space around ln or max, and browsers none."""
 
 
 class Typesetter:
@@ -46,6 +53,7 @@ class Typesetter:
             html = self._katex.render(tex, display, output="mathml", strict="ignore")
         except (ValueError, OSError):  # no formula, or no node any more to set it
             return f"<code>{escape(tex)}</code>"
+        html = AFTER_NAMED.sub(THIN, BEFORE_NAMED.sub(THIN, html))
         return f'<div class="formula">{html}</div>' if display else html
 
     def markdown(self, source: str, attachments: dict | None = None) -> Markup:

@@ -120,6 +120,31 @@ def test_canvass_own_file_is_filled_in_and_nothing_else_is_touched(graded, tmp_p
     assert "Essay" not in text and "Byron, George" in said and "Gödel" not in said
 
 
+NAMES_APART = (
+    "LastName,FirstName,ID,SIS User ID,SIS Login ID,Section,01_rows (8)\n"
+    "    Points Possible,,,,,,9\n"
+    "Byron,Ada,1002,1001,somebody@uni.example,A,\n"
+    "Lovelace,Ada,1001,s-1,ada@uni.example,A,\n"
+)
+
+
+def test_canvas_may_show_the_names_apart_and_its_number_is_nobody_elses(graded, tmp_path):
+    """Grace is 1002 there, whatever else the line says."""
+    template = tmp_path / "canvas.csv"
+    template.write_text(NAMES_APART)
+    run(graded, STEM, "--for", "canvas", "--template", str(template))
+    lines = (graded / "exports" / f"{STEM}_canvas.csv").read_text().splitlines()
+    assert lines[0] == NAMES_APART.splitlines()[0]
+    assert [line.rpartition(",")[2] for line in lines[1:]] == ["9", "5", "8.5"]
+
+
+def test_a_file_that_is_not_canvass_is_told(graded, tmp_path):
+    template = tmp_path / "list.csv"
+    template.write_text("Name,01_rows\nAda,\n")
+    words = STEM, "--for", "canvas", "--template", str(template)
+    assert "is no export of Canvas" in run(graded, *words, code=2)
+
+
 def test_points_of_another_size_are_scaled_and_told(graded, tmp_path):
     template = tmp_path / "canvas.csv"
     template.write_text(CANVAS.replace(",5,9,", ",5,18,"))
@@ -163,6 +188,28 @@ def test_moodles_worksheet_is_filled_in(graded, tmp_path):
     }  # fmt: skip
     assert "Maximum Grade is 100 there and 9 here: marks are scaled" in said
     assert "grace: Moodle says the grade cannot be changed" in said
+
+
+def test_a_worksheet_in_another_language_needs_its_column_named(graded, tmp_path):
+    template = tmp_path / "worksheet.csv"
+    words = ("Full name", "Name"), ("Email address", "E-Mail"), (",Grade,", ",Bewertung,")
+    text = WORKSHEET.replace("Lovelace", "Byron")
+    for word, other in words:
+        text = text.replace(word, other)
+    template.write_text(text)
+    run(
+        graded,
+        STEM,
+        "--for",
+        "moodle",
+        "--template",
+        str(template),
+        "--column",
+        "Bewertung",
+        code=1,
+    )
+    text = (graded / "exports" / f"{STEM}_moodle.csv").read_text()
+    assert "Ada Byron,ada@uni.example,Submitted for grading,8.5," in text
 
 
 def test_a_worksheet_with_commas_in_its_numbers_keeps_them(graded, tmp_path):

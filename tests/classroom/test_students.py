@@ -64,15 +64,23 @@ def test_no_two_fields_take_the_same_header_by_mistake():
     assert twice == {"sisloginid", "sisuserid", "idnumber"}
 
 
-def test_a_canvas_export_is_a_list_of_students(tmp_path):
-    found = read(
-        tmp_path,
-        "Student,ID,SIS User ID,SIS Login ID,Section,Softmax (77)\n"
-        "    Points Possible,,,,,10\n"
-        '"Lovelace, Ada",1001,s-1,ada,A,\n'
-        '"Student, Test",9,,x,A,\n',
-    ).students
-    assert found == [Student("ada", "Lovelace", "Ada", "", "1001", "s-1", "ada", "A")]
+CANVAS = (
+    "Student,ID,SIS User ID,SIS Login ID,Section,Softmax (77)\n"
+    "    Points Possible,,,,,10\n"
+    '"Lovelace, Ada",1001,s-1,ada,A,\n'
+    '"Student, Test",9,,x,A,\n'
+)
+
+
+@pytest.mark.parametrize("names_apart", [False, True])
+def test_a_canvas_export_is_a_list_of_students(tmp_path, names_apart):
+    text = CANVAS
+    if names_apart:
+        text = text.replace("Student,", "LastName,FirstName,", 1).replace(" Possible", " Possible,")
+        text = text.replace(", Ada", '","Ada').replace(", Test", '","Test')
+    found = read(tmp_path, text)
+    assert found.students == [Student("ada", "Lovelace", "Ada", "", "1001", "s-1", "ada", "A")]
+    assert not found.refused
 
 
 def test_a_moodle_list_is_a_list_of_students(tmp_path):

@@ -54,6 +54,7 @@ def test_the_sheet_is_without_the_key(tmp_path):
     words = ["island", "ada", "bo", "--course", str(tmp_path)]
     assert CliRunner().invoke(main, words, catch_exceptions=False).exit_code == 0
     sheet, key = (tmp_path / "quizzes" / f"island-ada{of}.html" for of in ("", "-key"))
+    assert "For ada" in sheet.read_text()
     secret = int((tmp_path / "seeds" / "island").read_text())
     for question in questions(Island.of("ada", secret)):
         assert question.answer in key.read_text() and question.answer not in sheet.read_text()
