@@ -261,6 +261,9 @@ def _settle(
         report.problems.append((student, f"{best.owner.file}: {what}"))
         return
     notes = list(best.notes)
+    zips = [part for part in best.item.path[1:-1] if part.lower().endswith(".zip")]
+    if zips:  # beyond the one that the platform makes
+        notes.append(f"was in {' in '.join(reversed(zips))}")
     if best.owner.file != f"{stem}.ipynb":
         notes.append(f"was called {best.owner.file}; it is {stem}.ipynb here")
     counted = [c for c in candidates if c is best or c.answered or not _is_python(c.item)]

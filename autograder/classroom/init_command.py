@@ -27,6 +27,9 @@ c.CourseDirectory.course_id = "{course_id}"
 # c.PercentADay.percent = 10
 # c.PercentADay.at_most = 50
 
+# Where your students read the book, so that their feedback pages link to its sections
+# c.Book.address = "https://..."
+
 # On a hub: the folder through which notebooks go to students and come back
 {exchange}
 '''

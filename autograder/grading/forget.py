@@ -11,9 +11,10 @@ import click
 import sqlalchemy as sa
 from nbgrader.api import Gradebook, MissingEntry
 
+from autograder.classroom.collect import everybody
 from autograder.classroom.extensions import Extensions, read_extensions, write_extensions
 from autograder.classroom.feedback_zip import feedback_zip, known_folders, remember_folders
-from autograder.classroom.students import known_students, write_students
+from autograder.classroom.students import Student, known_students, write_students
 from autograder.grading.journal import CannotRecord, CourseIsBusy, Journal, course_lock
 from autograder.notebooks import gradebook_address
 from autograder.release import course_option
@@ -93,13 +94,21 @@ def _files_of(course: Path, student: str) -> Iterator[Path]:
         feedback = feedback_zip(course, assignment.name)
         if student in known_folders(course, assignment.name) and feedback.is_file():
             yield feedback
+    words = "|".join(map(re.escape, _called(course, student)))
+    named = re.compile(rf"(?<!\w)({words})(?!\w)")
     for pattern in TABLES:
-        yield from (path for path in sorted(course.glob(pattern)) if _names(path, student))
+        for path in sorted(course.glob(pattern)):
+            if named.search(path.read_bytes().decode("utf-8", errors="replace")):
+                yield path
 
 
-def _names(table: Path, student: str) -> bool:
-    text = table.read_bytes().decode("utf-8", errors="replace")
-    return re.search(rf"(?<!\w){re.escape(student)}(?!\w)", text) is not None
+def _called(course: Path, student: str) -> list[str]:
+    """All by which a table of a platform's may name them."""
+    who = next((each for each in everybody(course) if each.id == student), Student(student))
+    name = [who.first_name, who.last_name]
+    in_full = [mark.join(order) for mark in (" ", ",", ", ") for order in (name, name[::-1])]
+    known = [who.email, who.sis_user_id, who.sis_login_id, *(in_full if all(name) else ())]
+    return [student, *filter(None, known)]
 
 
 def _forget(course: Path, student: str, paths: list[Path], in_gradebook: bool) -> None:

@@ -116,8 +116,9 @@ def test_what_will_be_read_is_counted_wherever_it_lies(tmp_path, files):
 
 def test_a_zip_in_a_zip_is_opened(course, take, notebook):
     inner = packed({"my work/" + NAME: notebook, "__MACOSX/._" + NAME: b"junk"})
-    take({MOODLE + "hand_in.zip": packed({"again.zip": inner})})
+    report = take({MOODLE + "hand_in.zip": packed({"again.zip": inner})})
     assert there(course) == {"ada": notebook}
+    assert report.notes == [("ada", "was in again.zip in hand_in.zip")]
 
 
 def test_zips_without_end_are_not_followed(course, take, notebook, monkeypatch):

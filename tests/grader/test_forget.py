@@ -48,7 +48,12 @@ def course(released, tmp_path, url) -> Path:
     (course / "quizzes").mkdir()
     for sheet in ("island-ada.html", "island-ada-key.html", "island-bo.html"):
         (course / "quizzes" / sheet).write_text("his")
-    for name, text in (("one.csv", f"ada,{SECRET}"), ("other.csv", "adam,his")):
+    tables = {
+        "one.csv": f"ada,{SECRET}",
+        "moodle.csv": f"Ada,Lovelace,4711,{SECRET}",
+        "other.csv": "adam,his",
+    }
+    for name, text in tables.items():
         (course / "exports" / name).write_text(text)
     with zipfile.ZipFile(course / "exports" / f"{STEM}_moodle_feedback.zip", "w") as archive:
         archive.writestr("x.html", SECRET)
