@@ -6,6 +6,7 @@ them in the grader's folder. Returns the points as a plain number, which is what
 
 import os
 import sys
+import textwrap
 import time
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from course_lib.checking.verdicts import Verdict
 from course_lib.checking.work import Assignment, Work, WrongFile, table
 
 PRINTED_MUCH = 10_000
+COLUMNS = 96
 PATIENCE = 3
 """After so many checks with the same failure a further hint opens, and then another."""
 
@@ -35,11 +37,23 @@ def check(name: str, device: str = "cpu") -> float:
     except NoAnswer as nothing:
         print(f"{name}: {nothing}")
         return 0.0
-    print(found.report)
+    said = [found.report]
     if found.verdicts:
-        for note in _notes(name, found, record.read(checks_folder() / name)):
-            print(f"  {note}")
+        said += [f"  {n}" for n in _notes(name, found, record.read(checks_folder() / name))]
+    text = "\n".join(said)
+    print(in_lines(text) if _shell() else text)
     return found.points
+
+
+def in_lines(text: str) -> str:
+    """Broken between words: JupyterLab breaks a long line wherever its window ends."""
+    lines = []
+    for line in text.split("\n"):
+        indent = " " * (len(line) - len(line.lstrip()) + 2)
+        lines += textwrap.wrap(
+            line, COLUMNS, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        ) or [""]
+    return "\n".join(lines)
 
 
 def what_is_left() -> None:

@@ -61,6 +61,15 @@ def test_a_known_slip_is_named_in_three_lines(check):
     assert message[4].endswith("the formula typed as it stands. What is exp(1000) in this dtype?")
 
 
+def test_a_long_line_is_broken_between_words_and_no_other_is_touched():
+    long = "  hint: " + "word " * 30 + "x" * 120
+    table = "all 5 hold\n\n  [[1.  0. ]\n   [0.5 0.5]]"
+    lines = notebook.in_lines(f"{long}\n{table}").splitlines()
+    assert "".join(lines[:-4]).split() == long.split(), "hanging under their first word"
+    assert all(line.startswith("    ") for line in lines[1:-4])
+    assert "\n".join(lines[-4:]).endswith(table)
+
+
 @pytest.mark.parametrize(
     ("body", "words"),
     [

@@ -186,6 +186,25 @@ def test_no_formula_and_no_text_acts(text):
         assert "url(" not in attributes.get("style", "")
 
 
+@pytest.mark.parametrize(
+    ("tex", "before", "after"),
+    [
+        (r"2 \ln 2", True, True),
+        (r"p_j \ln p_j", True, True),
+        (r"\ln n", False, True),
+        (r"c + \ln(x)", False, False),
+        (r"\max_j x_j", False, False),
+        (r"x_j", False, False),
+    ],
+)
+def test_a_named_function_stands_apart_as_tex_sets_it(tex, before, after):
+    with Typesetter() as typesetter:
+        html = typesetter.formula(tex, display=False)
+    space = r'<mspace width="0.17em"></mspace>'
+    assert (f"{space}<mi>ln<" in html) == before
+    assert (f"</mo>{space}" in html) == after
+
+
 def test_without_katex_a_formula_is_shown_as_it_was_typed(monkeypatch):
     from sphinx.errors import ExtensionError
 
