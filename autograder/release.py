@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import secrets
 import shutil
 import sys
@@ -172,7 +173,7 @@ def _put_into_exchange(course: Path, stem: str) -> None:
     result = api.release_assignment(stem)
     if not result["success"]:
         raise click.ClickException(
-            f"nbgrader's exchange did not take it:\n{result.get('error') or result['log']}\n"
+            f"nbgrader's exchange did not take it: {why(result)}\n"
             "Its folder is c.Exchange.root in local_config.py; all must be able to write to it."
         )
 
@@ -262,6 +263,12 @@ def nbgrader_api(course: Path):
     from nbgrader.apps import NbGraderAPI
 
     return NbGraderAPI(config=nbgrader_configuration(course))
+
+
+def why(result: dict) -> str:
+    """What nbgrader says of a failure, without its traceback."""
+    last = (result.get("error") or result["log"]).strip().splitlines()[-1]
+    return re.sub(r"^[\w.]+(Error|Exception): ", "", last)
 
 
 def _generate(course: Path, stem: str) -> None:

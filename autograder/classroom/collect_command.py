@@ -12,7 +12,7 @@ from rich.progress import track
 
 from autograder.classroom.collect import Collected, collect_from, everybody
 from autograder.classroom.folder import open_gradebook, the_assignment
-from autograder.release import course_option, nbgrader_api, parse_time
+from autograder.release import course_option, nbgrader_api, parse_time, why
 
 LOOK, NOTHING = 1, 2
 
@@ -71,10 +71,13 @@ def _from_exchange(course: Path, stem: str) -> Collected:
     before = _stamps(course, stem)
     result = nbgrader_api(course).collect(stem, update=True)
     if not result["success"]:
-        raise click.ClickException(
-            f"nbgrader's exchange gave nothing:\n{result.get('error') or result['log']}\n"
-            f"To collect from a folder or a zip, type  course collect {stem} FOLDER-OR-ZIP"
+        click.echo(
+            f"Error: nbgrader's exchange gave nothing: {why(result)}\n"
+            "Its folder is c.Exchange.root in local_config.py.\n"
+            f"To collect from a folder or a zip, type  course collect {stem} FOLDER-OR-ZIP",
+            err=True,
         )
+        raise SystemExit(NOTHING)
     after = _stamps(course, stem)
     for student, stamp in after.items():
         (report.unchanged if before.get(student) == stamp else report.taken).append(student)

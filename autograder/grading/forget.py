@@ -21,7 +21,12 @@ from autograder.release import course_option
 
 UNKNOWN = 2
 FOLDERS = ("submitted", "autograded", "feedback")
-TABLES = ("exports/*.csv", "collected/*/report.txt", "grading/*/changes.csv")
+TABLES = (
+    "exports/*.csv",
+    "collected/*/report.txt",
+    "grading/*/changes.csv",
+    "reports/*-with-names.html",
+)
 """What is written anew by the next command; removed whole where it names the student."""
 ELSEWHERE = """\
 Not in this folder, so not removed: what the platform and the hub keep (nbgrader's exchange,
@@ -89,7 +94,6 @@ def _files_of(course: Path, student: str) -> Iterator[Path]:
             yield logs / f"{student}.json"
     sheets = (course / "quizzes" / f"island-{student}{of}.html" for of in ("", "-key"))
     yield from filter(Path.is_file, sheets)
-    yield from sorted((course / "reports").glob("*-with-names.html"))  # made anew in a second
     for assignment in sorted((course / "collected").glob("*/")):
         feedback = feedback_zip(course, assignment.name)
         if student in known_folders(course, assignment.name) and feedback.is_file():

@@ -20,7 +20,7 @@ from autograder.grading import submissions
 from autograder.grading.journal import CannotRecord, CourseIsBusy, Journal, course_lock
 from autograder.grading.outcome import Finding, Outcome
 from autograder.notebooks import nbgrader_configuration
-from autograder.release import course_option, nbgrader_api
+from autograder.release import course_option, nbgrader_api, why
 from autograder.reports.results import (
     Result,
     Sheet,
@@ -93,8 +93,7 @@ def _hand_back(course: Path, chapter: str, written: list[Submission]) -> int:
         given = api.release_feedback(chapter, submission.outcome.student)
         if not given["success"]:
             failed += 1
-            reason = given.get("error") or given["log"]
-            click.echo(f"{submission.outcome.student}: {reason}", err=True)
+            click.echo(f"{submission.outcome.student}: {why(given)}", err=True)
     return failed
 
 

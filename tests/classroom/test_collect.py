@@ -203,6 +203,14 @@ def test_who_is_not_in_the_list_is_told_and_left_out(course, take, notebook):
     assert "nobody in the list" in report.problems[0][1]
 
 
+def test_an_exchange_that_is_not_there_is_said_in_three_lines(course, tmp_path):
+    (course / "local_config.py").write_text(f"c.Exchange.root = {str(tmp_path / 'none')!r}\n")
+    done = CliRunner().invoke(collect, [STEM, "--course", str(course)])
+    assert done.exit_code == 2 and str(tmp_path / "none") in done.output
+    lines = [line for line in done.output.splitlines() if not line.startswith("[")]
+    assert len(lines) == 3 and "Traceback" not in done.output, done.output
+
+
 def test_where_two_would_fit_nobody_is_guessed(course, take, notebook):
     report = take({"ada_grace.ipynb": notebook})
     assert there(course) == {} and report.problems

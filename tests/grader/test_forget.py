@@ -55,6 +55,8 @@ def course(released, tmp_path, url) -> Path:
     }
     for name, text in tables.items():
         (course / "exports" / name).write_text(text)
+    (course / "reports").mkdir()
+    (course / "reports" / f"{STEM}-with-names.html").write_text(f"<td>ada</td>{SECRET}")
     with zipfile.ZipFile(course / "exports" / f"{STEM}_moodle_feedback.zip", "w") as archive:
         archive.writestr("x.html", SECRET)
     (course / "collected" / STEM / "report.txt").write_text(f"ada: {SECRET}")
