@@ -57,7 +57,12 @@ def _totals(axes: Axes, summary) -> None:
     axes.bar(edges[:-1], counts, np.diff(edges), align="edge", color=COLOURS[0], edgecolor="white")
     for left, width, count in zip(edges, np.diff(edges), counts, strict=False):
         if count:
-            axes.text(left + width / 2, count, f"{count}", ha="center", va="bottom", color=INK)
+            where = left + width / 2, count
+            paper = {"facecolor": "white", "edgecolor": "none", "pad": 1}  # over the median's line
+            axes.annotate(
+                f"{count}", where, xytext=(0, 2), textcoords="offset points",
+                ha="center", va="bottom", color=INK, bbox=paper,
+            )  # fmt: skip
     axes.axvline(summary.median, color=MUTED, linestyle="--", linewidth=1, zorder=0)
     axes.margins(y=0.15)  # the number on the highest bar stays below the word on the median
     axes.annotate(
