@@ -19,8 +19,11 @@ POLL_SECONDS = 0.05
 GRACE_SECONDS = 1.0
 LENT_CALLS = 10_000
 """So often may one call of the student's function call what a test lent it."""
+LENT_BYTES = 256 << 10
+"""So much may it hand to that function at a time: it runs here, where its time has no limit."""
 DEATH_SECONDS = 5.0
 PATH_AT_MOST = 1000
+TOO_MUCH = f"it takes no arrays of more than {LENT_BYTES >> 10} KiB"
 ENDED = "it ended the Python process"
 BROKE_OFF = "your code broke off the conversation with the grader"
 
@@ -288,6 +291,8 @@ class _Desk:
             raise codec.Unacceptable("it asks too often or for what nobody lent")
         if not 0 <= number < len(self._functions):
             raise codec.Unacceptable("it asks for what nobody lent")
+        if sum(map(len, buffers)) > LENT_BYTES:
+            return {"error": f"the function that was handed to yours: {TOO_MUCH}"}, []
         args = codec.decode(question.get("args"), buffers)
         kwargs = codec.decode(question.get("kwargs"), buffers)
         out: list[bytes] = []

@@ -106,6 +106,10 @@ def greedy(score, x):
 
 def rude(score, x):
     return score(x, "a")
+
+def lavish(score, x):
+    tall = np.ones((20_000, 200), dtype=np.int8)
+    return score(tall, tall.T.copy())
 """
 
 
@@ -118,7 +122,7 @@ def borrower(sandbox):
     with sandbox.student() as student:
         student.begin(1)
         student.run_cell("scoring", SCORING)
-        for name in ("table", "greedy", "rude"):
+        for name in ("table", "greedy", "rude", "lavish"):
             student.prepare(name, (), ["scoring"])
         yield student
 
@@ -131,6 +135,12 @@ def test_a_lent_function_stays_with_the_referee(borrower):
 def test_a_lent_function_survives_rude_questions(borrower):
     with pytest.raises(Failure, match="it raised TypeError: the function that was handed to yours"):
         ask(borrower, "rude", NUMPY)(product, X[0])
+    assert borrower.alive
+
+
+def test_a_lent_function_does_not_work_for_minutes(borrower):
+    with pytest.raises(Failure, match="no arrays of more than 256 KiB"):
+        ask(borrower, "lavish", NUMPY)(product, X[0])
     assert borrower.alive
 
 
