@@ -2,17 +2,27 @@
 
 import json
 import os
+import random
+import shutil
 import signal
+import sqlite3
+import stat
 import subprocess
 import sys
 import time
+import urllib.request
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from autograder.exercises import ROOT, load_assignment
 from autograder.grading.demo import Class, hand_in
+from autograder.grading.journal import course_lock
+from autograder.grading.run import grade_class
 from autograder.release import make_release
+from autograder.sandbox.host import NoSandbox
+from tests.lab import TOKEN, jupyterlab, tools
 
 STEM = "03_softmax"
 ASSIGNMENT = load_assignment(ROOT / "solutions" / STEM)
@@ -30,7 +40,7 @@ def released(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def members(released):
-    return list(Class(ASSIGNMENT, released).members(40))
+    return list(Class(ASSIGNMENT, released).members(60))
 
 
 @pytest.fixture(scope="module")
@@ -110,13 +120,13 @@ def test_grading_again_gives_the_same_marks(released, graded):
 
 def test_nbgraders_own_command_gives_the_same_marks(released, graded, members):
     before = marks(released)
-    tools = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     chosen = [members[0].name, members[2].name, members[3].name, members[6].name]
+    _take_marks_away(released, chosen)
     for name in chosen:
         done = subprocess.run(
             ["nbgrader", "autograde", STEM, "--student", name, "--force"],
             cwd=released,
-            env=os.environ | {"PATH": tools},
+            env=os.environ | {"PATH": tools()},
             capture_output=True,
             text=True,
         )
@@ -125,34 +135,94 @@ def test_nbgraders_own_command_gives_the_same_marks(released, graded, members):
 
 
 @pytest.mark.slow
-def test_a_run_that_is_killed_is_taken_up_again(tmp_path, released, graded, members):
-    """Ten times at another moment; the marks are those of an undisturbed run."""
-    import shutil
+def test_the_formgraders_button_gives_the_same_marks_and_keeps_to_the_lock(
+    released, graded, members, tmp_path
+):
+    before, student = marks(released), members[0].name
+    button = f"formgrader/api/submission/{STEM}/{student}/autograde"
+    _take_marks_away(released, [student])
+    with jupyterlab(released, tmp_path / "home", "-m", "jupyter_server") as address:
+        with course_lock(released):
+            refused = _press(f"{address}/{button}")
+        graded_again = _press(f"{address}/{button}")
+    assert not refused["success"] and f"Process {os.getpid()} on " in refused["log"]
+    assert graded_again["success"], graded_again["log"]
+    assert marks(released) == before
 
-    undisturbed = marks(released)
-    for moment in range(10):
-        course = tmp_path / f"course{moment}"
-        shutil.copytree(
-            released, course, ignore=shutil.ignore_patterns("autograded", "grading", "gradebook.db")
-        )
-        shutil.copy(released / "gradebook.db", course)
-        _forget_marks(course)
-        run = subprocess.Popen(
+
+def _press(button: str) -> dict:
+    who = {"Authorization": f"token {TOKEN}"}
+    with urllib.request.urlopen(urllib.request.Request(button, headers=who, data=b"")) as answer:
+        return json.load(answer)
+
+
+def _take_marks_away(course: Path, students: list[str]) -> None:
+    """From the gradebook alone, so that it shows who puts them there again."""
+    whose = """SELECT submitted_notebook.id FROM submitted_notebook JOIN submitted_assignment
+        ON submitted_notebook.assignment_id = submitted_assignment.id WHERE student_id = ?"""
+    with closing(sqlite3.connect(course / "gradebook.db")) as db, db:
+        for student in students:
+            db.execute(f"UPDATE grade SET auto_score = 0 WHERE notebook_id IN ({whose})", [student])
+
+
+def test_nobody_else_can_read_the_hidden_tests_while_a_class_is_graded(released, graded):
+    def look(folder, data):
+        modes.append(stat.S_IMODE(folder.stat().st_mode))
+        raise NoSandbox("seen enough")
+
+    modes = []
+    with pytest.raises(NoSandbox, match="seen enough"):
+        grade_class(released, STEM, look, again=True)
+    assert modes == [0o700]
+
+
+@pytest.mark.slow
+def test_a_run_that_is_stopped_or_killed_is_taken_up_again(tmp_path, released, graded, members):
+    """By Ctrl-C, then ten times by kill -9, each time at work; the marks are as if nothing was."""
+    course, draw = tmp_path / "course", random.Random(20261119)
+    ignored = shutil.ignore_patterns("autograded", "grading")
+    shutil.copytree(released, course, ignore=ignored)
+    _forget_marks(course)
+    for number in (signal.SIGINT, *[signal.SIGKILL] * 10):
+        begun = subprocess.Popen(
             [*COURSE, "grade", STEM, "--course", str(course)],
             start_new_session=True,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
         )
-        time.sleep(2.5 + 0.6 * moment)
-        run.send_signal(signal.SIGKILL)
-        run.wait()
-        grade(course)
-        assert marks(course) == undisturbed
+        enough = _settled(course) + draw.randint(1, 4)
+        while _settled(course) < enough and begun.poll() is None:
+            time.sleep(0.001)
+        assert begun.poll() is None, "it was done before it was killed"
+        whole = number == signal.SIGINT or draw.random() < 0.5
+        (os.killpg if whole else os.kill)(begun.pid, number)
+        said, _ = begun.communicate()
+        if number == signal.SIGINT:
+            assert begun.returncode == 130 and "goes on from there" in said, said
+        assert "Traceback" not in said, said
+    kept = _rows(course / "grading" / "journal.db", "SELECT count(DISTINCT student) FROM outcome")
+    again = json.loads(grade(course, "--json").stdout)
+    assert 11 <= kept[0][0] == again["unchanged"] == len(members) - again["graded"]
+    assert marks(course) == marks(released)
+    for table in TABLES:
+        count = f"SELECT count(*) FROM {table}"
+        assert _rows(course / "gradebook.db", count) == _rows(released / "gradebook.db", count)
+
+
+TABLES = "grade", "comment", "submitted_notebook", "submitted_assignment"
+
+
+def _settled(course: Path) -> int:
+    return len(list((course / "grading" / STEM).glob("[!.]*.json")))
+
+
+def _rows(path: Path, query: str) -> list[tuple]:
+    with closing(sqlite3.connect(path)) as db:
+        return db.execute(query).fetchall()
 
 
 def _forget_marks(course: Path) -> None:
-    import sqlite3
-
     with sqlite3.connect(course / "gradebook.db") as db:
-        for table in ("grade", "comment", "submitted_notebook", "submitted_assignment"):
+        for table in TABLES:
             db.execute(f"DELETE FROM {table}")
