@@ -31,6 +31,8 @@ IMAGE_SIDE = 1_600
 SCANS_AT_MOST = 100
 """Of one JPEG: cameras make ten, and each, however few its bytes, goes over the whole picture."""
 A_JPEG, A_SCAN = b"\xff\xd8", b"\xff\xda"
+OF_TWO = "answers are in "
+"""So begins what is said where one of several was graded: a person may want to decide which."""
 A_VERSION = re.compile(r"[\w.+-]{1,40}", re.ASCII)
 
 
@@ -106,7 +108,7 @@ def _choose(
     if best not in expected:
         repairs.append(f"the notebook is called {_short(best)}; {expected[0]} was expected")
     if (many := sum(map(bool, answered.values()))) > 1:
-        repairs.append(f"answers are in {many} notebooks; {_short(best)} was graded")
+        repairs.append(f"{OF_TWO}{many} notebooks; {_short(best)} was graded")
     return read[best]
 
 

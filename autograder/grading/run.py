@@ -25,6 +25,7 @@ from autograder.grading.journal import (
     journal_key,
 )
 from autograder.grading.outcome import Outcome
+from autograder.grading.rebuild import OF_TWO
 from autograder.grading.record import NotInGradebook, Recorder, recorder_of
 from autograder.grading.referee import Job
 from autograder.release import nbgrader_configuration, secret_seed
@@ -185,6 +186,7 @@ class _Desk:
 
     def _settle(self, outcome: Outcome) -> list[str]:
         problems = [*outcome.incidents]
+        problems += [repair for repair in outcome.repairs if repair.startswith(OF_TWO)]
         if any(mark.state == "not gradable" for mark in outcome.marks):
             problems.append("no marks: a person must look")
         previous = self.journal.last_recorded(outcome.student, self.stem)

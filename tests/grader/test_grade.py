@@ -94,20 +94,26 @@ def test_what_has_not_changed_is_not_graded_again(released, graded, members):
     assert (again["graded"], again["unchanged"]) == (0, len(members))
 
 
-def test_a_changed_submission_alone_is_graded_again(released, graded, members):
+def test_a_changed_submission_alone_is_graded_again_and_of_two_it_is_said_which(
+    released, graded, members
+):
     before = marks(released)
     name = members[0].name
     notebook = released / "submitted" / name / STEM / f"{STEM}.ipynb"
     kept = notebook.read_text()
     try:
         notebook.write_text(kept.replace("return", "return 0 *"))
-        again = json.loads(grade(released, "--json").stdout)
-        assert again["graded"] == 1
+        notebook.with_name("older.ipynb").write_text(kept)
+        done = grade(released, "--json")
+        again = json.loads(done.stdout)
+        assert (again["graded"], done.returncode) == (1, 1)
+        assert again["problems"] == [[name, f"answers are in 2 notebooks; {STEM}.ipynb was graded"]]
         assert sum(v or 0 for v in marks(released)[name].values()) < sum(
             v or 0 for v in before[name].values()
         )
     finally:
         notebook.write_text(kept)
+        notebook.with_name("older.ipynb").unlink()
         grade(released)
     assert marks(released) == before
 
