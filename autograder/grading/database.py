@@ -46,7 +46,7 @@ class Database:
 
     def __init__(self, db_url: str):
         self.engine = _engine(db_url)
-        self.url = self.engine.url.render_as_string()
+        self.url = sa.make_url(db_url).render_as_string()
 
     def close(self) -> None:
         self.engine.dispose()
