@@ -179,22 +179,34 @@ def _put_into_exchange(course: Path, stem: str) -> None:
 
 
 def make_release(assignment: Assignment, course: Path, reseed: bool = False) -> Path:
-    """Build source and release in the course folder and return the student's zip."""
+    """Build source and release in the course folder and return the student's zip.
+
+    What its own tests refuse leaves the last release as it was, so that it can still be graded.
+    """
     prepare_course(course)
     stem = assignment.stem
-    source = course / "source" / stem
-    shutil.rmtree(source, ignore_errors=True)
-    source.mkdir(parents=True)
-    nbformat.write(source_notebook(assignment), source / f"{stem}.ipynb")
-    write_checks(assignment, source, hidden=False)
-    write_course_lib(assignment, source)
-    write_requirements(source)
-    _generate(course, stem)
-    _complete(assignment, course)
     seed = secret_seed(course, stem, reseed)
-    write_checks(assignment, grader_folder(course, stem), seed=seed, hidden=True)
-    write_rubrics(assignment, grader_folder(course, stem))
+    with tempfile.TemporaryDirectory(prefix=".release-", dir=course) as place:
+        source, grader = Path(place) / "source", Path(place) / "grader"
+        source.mkdir()
+        grader.mkdir(mode=0o700)  # not under source/, which nbgrader copies to students
+        nbformat.write(source_notebook(assignment), source / f"{stem}.ipynb")
+        write_checks(assignment, source, hidden=False)
+        write_course_lib(assignment, source)
+        write_requirements(source)
+        write_checks(assignment, grader, seed=seed, hidden=True)
+        write_rubrics(assignment, grader)
+        _put(source, course / "source" / stem)
+        _generate(course, stem)
+        _complete(assignment, course)
+        _put(grader, course / "grader" / stem)
     return _zip(course / "release" / stem, course / "bundles" / f"{stem}.zip")
+
+
+def _put(new: Path, target: Path) -> None:
+    shutil.rmtree(target, ignore_errors=True)
+    target.parent.mkdir(exist_ok=True)
+    new.rename(target)
 
 
 def _complete(assignment: Assignment, course: Path) -> None:
@@ -230,14 +242,6 @@ def _remember_version(course: Path, stem: str, version: str, tests: dict[str, st
 def released_version(course: Path, stem: str) -> str:
     notebook = nbformat.read(course / "release" / stem / f"{stem}.ipynb", as_version=4)
     return notebook.metadata.course.version
-
-
-def grader_folder(course: Path, stem: str) -> Path:
-    """All the tests: not under source/, which nbgrader copies to students and into their marks."""
-    folder = course / "grader" / stem
-    folder.mkdir(parents=True, exist_ok=True)
-    folder.chmod(0o700)
-    return folder
 
 
 def prepare_course(course: Path) -> None:

@@ -19,7 +19,7 @@ from course_lib.checking.verdicts import Verdict
 from course_lib.checking.work import Assignment, Work, WrongFile, table
 
 PRINTED_MUCH = 10_000
-COLUMNS = 96
+COLUMNS = 104
 PATIENCE = 3
 """After so many checks with the same failure a further hint opens, and then another."""
 

@@ -203,6 +203,11 @@ def test_a_mended_test_is_shown_before_and_after_and_hand_marks_stay(course, tmp
     assert "the mark is another" not in run_grade(whole)
     assert _row(url, CODE, "grace")["auto_score"] == 3.0
     mark_by_hand(url, PROOF, "grace", manual_score=1.5)
+    before = handed_out(whole)
+    tests.write_text(good.replace(asked, asked.replace("arrays", "-arrays")))
+    refused = CliRunner().invoke(release, words)
+    assert refused.exit_code == 1 and "Not released" in refused.output
+    assert handed_out(whole) == before, "what was released can still be graded"
     tests.write_text(good)
     assert CliRunner().invoke(release, words).exit_code == 0
     said = run_grade(whole)
@@ -215,6 +220,13 @@ def test_a_mended_test_is_shown_before_and_after_and_hand_marks_stay(course, tmp
             {"student": "grace", "exercise": CODE, "before": "3.0", "after": "2.0"}
         ]
     assert "the mark is another" not in run_grade(whole, "--again"), "again changes nothing"
+
+
+def handed_out(course) -> dict[str, bytes]:
+    """What a release makes."""
+    folders = (course / name for name in ("source", "release", "grader", "bundles"))
+    files = (path for folder in folders for path in folder.rglob("*") if path.is_file())
+    return {str(path): path.read_bytes() for path in files}
 
 
 def _row(url, cell, student):
