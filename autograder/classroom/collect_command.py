@@ -53,6 +53,8 @@ def collect(chapter: str, sources: tuple[Path, ...], when: datetime | None, cour
     _keep(course / "collected" / chapter / "report.txt", lines)
     click.echo("\n".join(lines))
     if not report.taken and not report.unchanged:
+        where = ", ".join(map(str, sources)) or "nbgrader's exchange"
+        click.echo(f"nothing of {chapter} was found in {where}")
         raise SystemExit(NOTHING)
     click.echo(f"next:  course grade {chapter}")
     raise SystemExit(LOOK if report.problems else 0)

@@ -211,6 +211,13 @@ def test_an_exchange_that_is_not_there_is_said_in_three_lines(course, tmp_path):
     assert len(lines) == 3 and "Traceback" not in done.output, done.output
 
 
+def test_nothing_at_all_is_told_with_the_place_that_was_looked_at(course, tmp_path):
+    (tmp_path / "empty").mkdir()
+    done = CliRunner().invoke(collect, [STEM, str(tmp_path / "empty"), "--course", str(course)])
+    assert done.exit_code == 2 and "nothing from 4: " in done.output
+    assert done.output.endswith(f"nothing of {STEM} was found in {tmp_path / 'empty'}\n")
+
+
 def test_where_two_would_fit_nobody_is_guessed(course, take, notebook):
     report = take({"ada_grace.ipynb": notebook})
     assert there(course) == {} and report.problems

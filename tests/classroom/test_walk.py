@@ -111,8 +111,9 @@ def instructor_marks(browser, course: Path, place: Path) -> None:
         heading.scroll_into_view_if_needed()
         shot(page, "walk_3_formgrader", whole=True)
         page.fill(f"input#{PROOF}", "1.5")
-        page.keyboard.press("Tab")
-        page.wait_for_timeout(1500)
+        with page.expect_response(lambda answer: answer.request.method == "PUT") as saved:
+            page.keyboard.press("Tab")
+        assert saved.value.ok
         page.close()
 
 
