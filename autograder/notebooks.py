@@ -1,6 +1,8 @@
 """From an assignment to nbgrader's source notebook: text in, cells with proper metadata out."""
 
 import ast
+import os
+import sys
 import textwrap
 from pathlib import Path
 
@@ -71,6 +73,13 @@ def nbgrader_configuration(course: Path):
     config = PyFileConfigLoader("nbgrader_config.py", path=str(course)).load_config()
     config.CourseDirectory.root = str(course.resolve())
     return config
+
+
+def find_tools() -> None:
+    """nbgrader calls alembic and jupyter by name, also where .venv/bin is not on the path."""
+    tools = str(Path(sys.executable).parent)
+    if tools not in os.environ["PATH"].split(os.pathsep):
+        os.environ["PATH"] = tools + os.pathsep + os.environ["PATH"]
 
 
 def gradebook_address(course: Path) -> str:

@@ -2,11 +2,9 @@
 
 import hashlib
 import json
-import os
 import re
 import secrets
 import shutil
-import sys
 import tempfile
 import zipfile
 from datetime import UTC, datetime
@@ -30,7 +28,7 @@ from autograder.bundle import (
 )
 from autograder.exercises import ROOT, Assignment, BadExercise, load_assignment
 from autograder.grading.rubric import write_rubrics
-from autograder.notebooks import nbgrader_configuration, source_notebook
+from autograder.notebooks import find_tools, nbgrader_configuration, source_notebook
 from autograder.wheel import make_wheel
 
 COURSE = ROOT / "_build" / "course"
@@ -261,9 +259,7 @@ def secret_seed(course: Path, stem: str, reseed: bool = False) -> int:
 
 def nbgrader_api(course: Path):
     """nbgrader's own programming interface on this course folder."""
-    tools = str(Path(sys.executable).parent)  # nbgrader calls alembic and jupyter by name
-    if tools not in os.environ["PATH"].split(os.pathsep):
-        os.environ["PATH"] = tools + os.pathsep + os.environ["PATH"]
+    find_tools()
     from nbgrader.apps import NbGraderAPI
 
     return NbGraderAPI(config=nbgrader_configuration(course))

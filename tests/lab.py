@@ -74,7 +74,9 @@ def run_all(page) -> None:
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_role("menuitem", name=re.compile("^Run All Cells")).click()
     first = page.locator(".jp-CodeCell .jp-InputPrompt").first
-    first.filter(has_text=re.compile(r"\d")).wait_for(timeout=60_000)  # idle is also before it runs
+    first.filter(has_text=re.compile(r"\d")).wait_for(
+        timeout=240_000
+    )  # idle is also before; it imports torch
     page.wait_for_selector(KERNEL_IS_IDLE, timeout=120_000)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 from nbgrader.api import Gradebook, MissingEntry
 
-from autograder.notebooks import gradebook_address, nbgrader_configuration
+from autograder.notebooks import find_tools, gradebook_address, nbgrader_configuration
 
 
 class NoCourse(click.ClickException):
@@ -27,6 +27,7 @@ def open_gradebook(course: Path) -> Iterator[Gradebook]:
     """nbgrader's gradebook, wherever this course keeps it."""
     if not (course / "nbgrader_config.py").is_file():
         raise NoCourse(course)
+    find_tools()
     course_id = nbgrader_configuration(course).CourseDirectory.course_id
     with Gradebook(gradebook_address(course), course_id) as gradebook:
         yield gradebook

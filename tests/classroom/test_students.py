@@ -137,7 +137,9 @@ def test_a_new_list_adds_and_takes_nobody_out(tmp_path):
     assert by_id["ada"] == Student("ada", "King", "Ada", "ada@uni.example"), "what is known stays"
 
 
-def test_init_makes_a_course_and_again_changes_nothing(tmp_path):
+def test_init_makes_a_course_and_again_changes_nothing(tmp_path, monkeypatch):
+    """Also typed as .venv/bin/course, where nothing else of .venv is on the path."""
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
     folder, lines = tmp_path / "course", tmp_path / "class.csv"
     lines.write_text(PLAIN)
     words = [str(folder), "--students", str(lines)]
