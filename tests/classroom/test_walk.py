@@ -78,7 +78,9 @@ def student_works(browser, bundle: Path, place: Path) -> Path:
         assert "Adding c to a row adds c to its answer" in said
         shot(page, "walk_1_student", whole=True)
         write_proof(page, "Write your proof here", WORDS)
-        page.keyboard.press("Control+s")
+        saves = "/api/contents/"  # Validate saves, too: two at once ask which one is meant
+        with page.expect_response(lambda a: a.request.method == "PUT" and saves in a.url):
+            page.keyboard.press("Control+s")
         page.get_by_role("button", name="Validate").click()
         dialog = page.locator(".jp-Dialog")
         dialog.wait_for(timeout=240_000)
