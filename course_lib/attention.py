@@ -88,6 +88,7 @@ def attention_with_weights(
     $O = AV$ and $A = \mathrm{softmax}(QK^\top/\sqrt{d_k})$  -- Eq. (2.2).
     """
     xp, dtype, Q, K, V = enter_attention(query, key, value, attn_mask, enable_gqa)
+    check(0 <= dropout_p <= 1, f"dropout_p is {dropout_p}; expected a probability from 0 to 1")
     scores = mask_scores(xp.matmul(Q, K.mT) * scale_or_default(scale, K), attn_mask)
     if is_causal:
         scores = mask_scores(scores, causal_from_start(Q.shape[-2], K.shape[-2], like=Q))

@@ -86,8 +86,8 @@ def not_padding(lengths: Sequence[int], n_k: int, like: Array = None) -> Bool[Ar
 
     $M_{b1j} = [\,j < \ell_b\,]$  -- Chapter 5.
     """
-    wrong = [length for length in lengths if not 0 <= length <= n_k]
-    check(not wrong, f"lengths holds {wrong[:1]}; expected numbers from 0 to n_k = {n_k}")
+    wrong = [length for length in lengths if not 0 <= length <= n_k or length % 1]
+    check(not wrong, f"lengths holds {wrong[:1]}; expected whole numbers from 0 to n_k = {n_k}")
     xp, where = _library_of(like)
     ends = xp.asarray(list(lengths), dtype=xp.int64, device=where)
     return xp.arange(n_k, device=where) < ends[:, None, None]

@@ -174,7 +174,7 @@ CASES = {
         "temperature is nan",
     ),
     "no probability": (lambda: lib.dropout(ones(3, 3), 1.5), ValueError, "p is 1.5"),
-    "dropout in attention": (sdpa(X, X, X, dropout_p=-0.1), ValueError, "p is -0.1"),
+    "dropout in attention": (sdpa(X, X, X, dropout_p=-0.1), ValueError, "dropout_p is -0.1"),
     "no bandwidth": (lambda: lib.gaussian_scores(X, X, 0.0), ValueError, "bandwidth is 0.0"),
     "no block": (lambda: lib.blockwise_attention(X, X, X, block_q=0), ValueError, "block_q"),
     "a negative window": (lambda: lib.sliding_window(3, 3, -1), ValueError, "left is -1"),
@@ -187,6 +187,7 @@ CASES = {
     "no chunk": (lambda: lib.same_block(3, 3, 0), ValueError, "size is 0"),
     "no stride": (lambda: lib.strided_causal(3, 3, 0), ValueError, "stride is 0"),
     "too long a sequence": (lambda: lib.not_padding([2, 5], 4), ValueError, r"lengths holds \[5\]"),
+    "half a token": (lambda: lib.not_padding([2.5], 4), ValueError, r"lengths holds \[2.5\]"),
     "no permutation": (lambda: lib.permutation_matrix([0, 0]), ValueError, r"order is \[0, 0\]"),
     "an odd width": (
         lambda: lib.rotary(ones(3, 5)),
