@@ -38,11 +38,14 @@ class CourseDirective(SphinxDirective):
     """What the boxes share: the chapter's assignment, and Markdown that arrives as text."""
 
     def assignment(self) -> Assignment:
-        stem = Path(self.env.docname).name
-        try:
-            return load_assignment(Path(self.env.srcdir) / "solutions" / stem)
-        except BadExercise as error:
-            raise self.error(str(error)) from None
+        stem, of_this_page = Path(self.env.docname).name, self.env.temp_data
+        if "assignment" not in of_this_page:
+            try:
+                folder = Path(self.env.srcdir) / "solutions" / stem
+                of_this_page["assignment"] = load_assignment(folder)
+            except BadExercise as error:
+                raise self.error(str(error)) from None
+        return of_this_page["assignment"]
 
     def blocks(self, markdown: str) -> list[nodes.Node]:
         return self.parse_text_to_nodes(markdown, offset=0)
