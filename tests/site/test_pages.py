@@ -64,6 +64,18 @@ SPILLING = """
 """
 
 
+# a full stop or a comma that begins a line, left behind by its formula
+LEFT_BEHIND = """
+() => [...document.querySelectorAll(".unbroken")].filter(words => {
+  const sign = document.createRange();
+  sign.selectNodeContents(words.lastChild);
+  const [shown] = sign.getClientRects();
+  const formula = [...words.querySelectorAll(".base")].at(-1)?.getBoundingClientRect();
+  return shown && formula && words.lastChild.data && shown.left < formula.left;
+}).map(words => words.textContent)
+"""
+
+
 @every_page
 @pytest.mark.parametrize("window", WINDOWS)
 def test_a_page_is_no_wider_than_the_window(page, window, browser, address):
@@ -73,6 +85,7 @@ def test_a_page_is_no_wider_than_the_window(page, window, browser, address):
         tab.goto(f"{address}/{page}")
         assert tab.evaluate("document.documentElement.scrollWidth") <= width
         assert tab.evaluate(SPILLING) == []
+        assert tab.evaluate(LEFT_BEHIND) == []
 
 
 LAID_OUT = "<style>section, ::details-content { content-visibility: visible !important }</style>"
