@@ -56,7 +56,7 @@ SPILLING = """
 () => [...document.querySelectorAll(".bd-article *")].filter(element => {
   if (element.getBoundingClientRect().right <= innerWidth + 1) return false;
   for (let box = element; !box.matches(".bd-article"); box = box.parentElement) {
-    const scrolls = getComputedStyle(box).overflowX !== "visible";
+    const scrolls = !box.matches("section") && getComputedStyle(box).overflowX !== "visible";
     if (scrolls && box.getBoundingClientRect().right <= innerWidth + 1) return false;
   }
   return true;
