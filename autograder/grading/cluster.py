@@ -1,18 +1,22 @@
 """The same jobs on a Dask cluster: bytes go out, outcomes come back, no disk is shared."""
 
+import time
 from collections.abc import Iterable, Iterator
+from concurrent.futures import CancelledError
 
-from distributed import Client, KilledWorker, as_completed
+from distributed import Client, Future, KilledWorker, as_completed
 
 from autograder.grading.devices import cuda_here
 from autograder.grading.journal import environment_fingerprint
 from autograder.grading.one_grader import grade_here
 from autograder.grading.outcome import Outcome
 from autograder.grading.package import released_notebook
+from autograder.grading.pool import JOB_SECONDS
 from autograder.grading.referee import Job
 from autograder.sandbox.host import NoSandbox
 
 CONNECT_SECONDS = 10
+POLL_SECONDS = 0.01
 
 
 class WrongWorker(NoSandbox):
@@ -63,17 +67,36 @@ class ClusterPool:
             ): job
             for job in jobs
         }
-        for future in as_completed(list(job_of)):
+        for future in self._as_they_come(list(job_of)):
             job = job_of.pop(future)
             try:
                 outcome = future.result()
             except KilledWorker:
                 released = released_notebook(self.data, self.stem)
                 outcome = job.failed(released, "the workers died of it, one after another")
+            except CancelledError:  # the class lay with them
+                raise self._stopped("has lost its workers") from None
             if outcome.too_slow and slow is not None:
                 slow.append(job)
             else:
                 yield outcome
+
+    def _as_they_come(self, futures: list[Future]) -> Iterator[Future]:
+        """Dask would wait without end for a worker that hangs, or that no more has the resource."""
+        coming = as_completed(futures)
+        for _ in futures:
+            heard = time.monotonic()
+            while not coming.has_ready():
+                if time.monotonic() > heard + JOB_SECONDS:
+                    raise self._stopped(f"has given nothing back for {JOB_SECONDS} seconds")
+                time.sleep(POLL_SECONDS)
+            yield next(coming)
+
+    def _stopped(self, how: str) -> NoSandbox:
+        return NoSandbox(
+            f"the cluster {self.scheduler} {how}. What it gave back is kept: look after its "
+            "workers, type the same command again, and it goes on where it stopped"
+        )
 
     def _refuse_without_resources(self) -> None:
         """Dask would wait for such a worker without end."""

@@ -13,6 +13,7 @@ import pytest
 
 from autograder.exercises import ROOT, load_assignment
 from autograder.grading import package, submissions
+from autograder.grading.attacks import ATTACKS
 from autograder.grading.cluster import ClusterPool, WrongWorker
 from autograder.grading.demo import Class, hand_in
 from autograder.grading.referee import Job
@@ -105,6 +106,30 @@ def test_a_worker_killed_half_way_loses_nothing(course, cluster):
     for member in members:
         got = {cell: found[member.name][cell] for cell in member.points}
         assert got == pytest.approx(member.points), member.kind
+
+
+def test_a_cluster_that_loses_all_workers_says_so(course, cluster):
+    address, workers = cluster
+    members = list(Class(ASSIGNMENT, course).members(16))
+    with ClusterPool(address, package.pack(course, STEM), STEM) as pool:
+        outcomes = pool.grade(jobs(course, members))
+        assert next(outcomes).marks
+        for worker in workers:
+            worker.kill()
+        with pytest.raises(NoSandbox, match="has lost its workers.*same command again"):
+            list(outcomes)
+
+
+def test_a_cluster_that_hangs_says_so(course, cluster, monkeypatch):
+    monkeypatch.setattr("autograder.grading.cluster.JOB_SECONDS", 3.0)
+    address, _ = cluster
+    asleep = next(attack for attack in ATTACKS if attack.name == "a sleep without end")
+    sleeper = Class(ASSIGNMENT, course).attack("sleeper", asleep)
+    with (
+        ClusterPool(address, package.pack(course, STEM), STEM) as pool,
+        pytest.raises(NoSandbox, match="nothing back for 3.0 seconds"),
+    ):
+        list(pool.grade(jobs(course, [sleeper])))
 
 
 def test_a_worker_of_another_version_is_refused(course, cluster, monkeypatch):
