@@ -19,6 +19,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 import websocket
+from playwright.sync_api import Error as PlaywrightError
 
 PATIENCE = 120
 ENTER = "\ue007"
@@ -57,7 +58,13 @@ class Chromium:
         self.tab.goto(address)
 
     def run(self, script: str):
-        return json.loads(self.tab.evaluate(AS_A_PROMISE % script))
+        try:
+            return json.loads(self.tab.evaluate(AS_A_PROMISE % script))
+        except PlaywrightError as error:
+            if "because of a navigation" not in error.message:
+                raise
+        self.tab.wait_for_load_state()  # a key that was pressed has led to another page meanwhile
+        return self.run(script)
 
     def press(self, keys: str) -> None:
         for key in keys:
