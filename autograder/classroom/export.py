@@ -202,6 +202,10 @@ def _scale(points: str, most: float, named: str, export: Export) -> Callable[[fl
     try:
         theirs = float(points.replace(",", "."))
     except ValueError:
+        export.notes.append(
+            "the platform's file does not say what marks are out of there: these are out of "
+            + number(most)
+        )
         return lambda score: score
     if theirs == most or not most:
         return lambda score: score

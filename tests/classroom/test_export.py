@@ -192,22 +192,14 @@ def test_moodles_worksheet_is_filled_in(graded, tmp_path):
 
 def test_a_worksheet_in_another_language_needs_its_column_named(graded, tmp_path):
     template = tmp_path / "worksheet.csv"
-    words = ("Full name", "Name"), ("Email address", "E-Mail"), (",Grade,", ",Bewertung,")
+    words = [("Full name", "Name"), ("Email address", "E-Mail"), (",Grade,", ",Bewertung,")]
+    words.append(("Maximum Grade", "Bestwertung"))
     text = WORKSHEET.replace("Lovelace", "Byron")
     for word, other in words:
         text = text.replace(word, other)
     template.write_text(text)
-    run(
-        graded,
-        STEM,
-        "--for",
-        "moodle",
-        "--template",
-        str(template),
-        "--column",
-        "Bewertung",
-        code=1,
-    )
+    words = (STEM, "--for", "moodle", "--template", str(template), "--column", "Bewertung")
+    assert "does not say what marks are out of there" in run(graded, *words, code=1)
     text = (graded / "exports" / f"{STEM}_moodle.csv").read_text()
     assert "Ada Byron,ada@uni.example,Submitted for grading,8.5," in text
 
