@@ -3,6 +3,7 @@
 import hashlib
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from sphinx.application import Sphinx
@@ -22,16 +23,25 @@ def offer(app: Sphinx, assignments: list[Assignment]) -> list[str]:
 def write_offered(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.name != "html" or not app.offered:
         return
-    source = Path(app.srcdir)
-    made = source / "_build" / "bundles" / _state(source)
-    if not made.is_dir():
-        shutil.rmtree(made.parent, ignore_errors=True)
-        _make(app.offered, made)
+    made = made_once(app, "bundles", lambda folder: _make(app.offered, folder))
     shutil.copytree(made, Path(app.outdir) / "bundles")
 
 
-def _state(source: Path) -> str:
-    state = hashlib.sha256()
+def made_once(app: Sphinx, kind: str, make: Callable[[Path], None], *besides: str) -> Path:
+    """A folder made from the exercises, which a change of a page alone leaves as they were."""
+    source = Path(app.srcdir)
+    made = source / "_build" / kind / _state(source, besides)
+    if not made.is_dir():
+        shutil.rmtree(made.parent, ignore_errors=True)
+        unfinished = made.with_suffix(".unfinished")
+        unfinished.mkdir(parents=True)
+        make(unfinished)
+        unfinished.rename(made)
+    return made
+
+
+def _state(source: Path, besides: tuple[str, ...]) -> str:
+    state = hashlib.sha256("\0".join(besides).encode())
     for path in sorted(path for pattern in MADE_OF for path in source.glob(pattern)):
         if path.is_file() and "__pycache__" not in path.parts:
             state.update(path.as_posix().encode() + path.read_bytes())
@@ -44,7 +54,7 @@ def _make(assignments: list[Assignment], target: Path) -> None:
         for assignment in assignments:
             make_release(assignment, course)
         bundle_of_all(course, [assignment.stem for assignment in assignments])
-        shutil.copytree(course / "bundles", target)
+        shutil.copytree(course / "bundles", target, dirs_exist_ok=True)
 
 
 def setup(app: Sphinx) -> None:

@@ -78,7 +78,7 @@ def packed_once(tell: Callable[[str], None] = lambda words: None) -> Path:
     folder = runtime.FOLDER / "packed"
     made_from = folder / "made-from"
     with FileLock(f"{runtime.FOLDER}.lock"):
-        if not (made_from.is_file() and made_from.read_text() == _sources()):
+        if not (made_from.is_file() and made_from.read_text() == digest()):
             tell(COMPILING)
             made_from.unlink(missing_ok=True)
             folder.mkdir(exist_ok=True)
@@ -93,11 +93,11 @@ def packed_once(tell: Callable[[str], None] = lambda words: None) -> Path:
                         folder / OTHERS: Tree(others, alone=True),
                     }
                 )
-            made_from.write_text(_sources())
+            made_from.write_text(digest())
     return folder
 
 
-def _sources() -> str:
+def digest() -> str:
     """Of all that the shared archives are made from; equal digests, equal archives."""
     versions = [version(library) for library in LIBRARIES]
     made_from = [*runtime.SHA256.values(), *versions, Path(__file__).read_text()]

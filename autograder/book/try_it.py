@@ -12,6 +12,7 @@ import nbformat
 from sphinx.application import Sphinx
 
 from autograder.book import packing, runtime
+from autograder.book.bundles import made_once
 from autograder.bundle import version_of, write_checks, write_course_lib
 from autograder.exercises import Assignment, CodeExercise, load_assignment
 from autograder.notebooks import student_notebook
@@ -30,9 +31,17 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
     runtime.copy_to(target)
     for archive in packing.packed_once().glob("*.packed"):
         shutil.copy(archive, target)
+    stems = sorted(app.tried)
+    made = made_once(
+        app, "tried", lambda folder: _write(app, stems, folder), packing.digest(), *stems
+    )
+    shutil.copytree(made, target, dirs_exist_ok=True)
+
+
+def _write(app: Sphinx, stems: list[str], target: Path) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         trees = {}
-        for stem in sorted(app.tried):
+        for stem in stems:
             assignment = load_assignment(Path(app.srcdir) / "solutions" / stem)
             folder = Path(temporary, stem)
             _write_chapter(assignment, folder, target / f"{stem}.ipynb")
