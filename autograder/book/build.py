@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import logging
 import re
 import shutil
 import sys
@@ -121,10 +122,12 @@ class Site:
         return not self.complaints
 
     def _run_sphinx(self, warnings: io.StringIO) -> None:
+        import a11y_pygments  # noqa: F401  it has the log of every library told to the reader
         from jupyter_book.config import get_final_config
         from sphinx.application import Sphinx
         from sphinx.util.docutils import docutils_namespace, patch_docutils
 
+        logging.getLogger().handlers = [logging.NullHandler()]
         config, _ = get_final_config(
             user_yaml=self.root / "_config.yml",
             sourcedir=self.root,
