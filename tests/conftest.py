@@ -2,12 +2,15 @@
 
 import os
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as `make test &` leaves it to all below it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
