@@ -2,6 +2,7 @@
 
 python -m benchmarks.grading              the table
 python -m benchmarks.grading --linear     20, 200 and 2,000 submissions
+python -m benchmarks.grading --cluster    one Dask worker and two
 """
 
 import argparse
@@ -19,11 +20,12 @@ import nbformat
 
 from autograder.bundle import write_checks
 from autograder.exercises import ROOT, load_assignment
+from autograder.grading.cluster import ClusterPool
 from autograder.grading.demo import Class, Member, hand_in
 from autograder.grading.journal import Journal
 from autograder.grading.pool import LocalPool
 from autograder.grading.record import Recorder
-from autograder.grading.run import Report, grade_class
+from autograder.grading.run import Listener, Report, grade_class
 from autograder.release import make_release
 
 STEM = "03_softmax"
@@ -40,6 +42,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--linear", action="store_true", help="how cost grows with the class")
+    parser.add_argument("--cluster", action="store_true", help="what a second Dask worker brings")
     arguments = parser.parse_args()
     assignment = load_assignment(ROOT / "solutions" / STEM)
     with tempfile.TemporaryDirectory() as folder:
@@ -47,6 +50,8 @@ def main() -> None:
         make_release(assignment, course)
         if arguments.linear:
             linear(assignment, course)
+        elif arguments.cluster:
+            cluster(assignment, course)
         else:
             table(assignment, course)
 
@@ -95,6 +100,32 @@ def linear(assignment, course: Path) -> None:
         print(f"| {number} | {report.seconds:.1f} | {1000 * report.seconds / number:.0f}"
               f" | {record:.1f} | {alone:.1f} | {peak:.0f} |", flush=True)  # fmt: skip
         shutil.rmtree(here)
+
+
+def cluster(assignment, course: Path) -> None:
+    from distributed import LocalCluster
+
+    members = honest(assignment, course, OURS, figure=False)
+    whole, running = [], []
+    for workers in (1, 2):
+        here, done = _fresh(course, members), []
+        listener = Listener(done=lambda *_, done=done: done.append(time.perf_counter()))
+        with LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as dask:
+            address = dask.scheduler_address
+            report = grade_class(
+                here,
+                STEM,
+                lambda _, data, at=address: ClusterPool(at, data, STEM),
+                listener=listener,
+            )
+        assert report.graded == OURS, report.problems
+        whole.append(report.seconds)
+        running.append(done[-1] - done[0])
+        print(f"{workers} Dask: {1000 * report.seconds / OURS:.0f} ms a submission", flush=True)
+    print(
+        f"two workers are {whole[0] / whole[1]:.2f} times as fast as one,"
+        f" {running[0] / running[1]:.2f} times once they have started"
+    )
 
 
 def recording(course: Path, gradebook: Path) -> float:
