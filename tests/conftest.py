@@ -1,5 +1,6 @@
 """As many tests run at once as there are cores: each, and what it starts, keeps to one thread."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -43,3 +44,14 @@ def released(tmp_path_factory) -> Path:
     course = tmp_path_factory.mktemp("released")
     make_release(load_assignment(SMALL_COURSE / STEM), course)
     return course
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """A failure in a browser tells what stood on its pages."""
+    report = yield
+    if report.failed and (browser := getattr(item, "funcargs", {}).get("browser")):
+        for page in (page for context in browser.contexts for page in context.pages):
+            with contextlib.suppress(Exception):  # the page may be what has failed
+                report.sections.append((page.url, page.locator("body").inner_text()[:5000]))
+    return report

@@ -32,6 +32,7 @@ ON_THE_CHANNEL = {
     f"attack: {name}"
     for name in (
         "a thread answers faster",
+        "a thread that listens in and answers every call",
         "another process answers",
         "every answer is sent twice",
         "a header longer than the world",
