@@ -12,6 +12,8 @@ from platform import python_version
 
 from docutils import nodes
 from myst_nb.sphinx_ import NbMetadataCollector
+from pybtex.backends import plaintext
+from pybtex.plugin import register_plugin
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.util import logging
@@ -25,12 +27,15 @@ from autograder.book import (
     gate,
     markup,
     numbering,
+    running,
     searching,
     theme,
     try_it,
     words,
 )
+from autograder.book.kept import kept
 
+THREADS = "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 EXECUTED_WITH = {"NumPy": "numpy", "PyTorch": "torch", "Matplotlib": "matplotlib"}
 
 log = logging.getLogger(__name__)
@@ -55,11 +60,15 @@ def keep_outputs_while_they_hold(app: Sphinx, config: Config) -> None:
 
 
 def run_cells_in_a_plain_ipython(app: Sphinx, config: Config) -> None:
-    """A page must not depend on somebody's IPython settings; its kernel keeps quiet."""
+    """A page must not depend on somebody's IPython settings; its kernel keeps quiet.
+
+    Its arrays are small: a second thread waits more than it computes, and other programs wait too.
+    """
     profile = Path(app.srcdir) / "_build" / "ipython" / "profile_default"
     profile.mkdir(parents=True, exist_ok=True)
     (profile / "ipython_kernel_config.py").write_text('c.IPKernelApp.log_level = "ERROR"\n')
     os.environ["IPYTHONDIR"] = str(profile.parent)
+    os.environ |= dict.fromkeys(THREADS, "1")
 
 
 def unique_ids(app: Sphinx, doctree: nodes.document) -> None:
@@ -91,7 +100,9 @@ def summaries_are_called_what_they_say(
 def refuse_bad_pages(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.name != "html":
         return
-    for page, line, address, fault in gate.problems_of_site(Path(app.outdir)):
+    with kept(app, "problems", gate.written_problems) as written_problems:
+        found = list(gate.problems_of_site(Path(app.outdir), written_problems))
+    for page, line, address, fault in found:
         place = app.pictures.get(PurePosixPath(address).name)
         if place is None:
             place = f"{page.relative_to(app.outdir)}:{line}"
@@ -106,10 +117,13 @@ def setup(app: Sphinx) -> dict:
     finding.setup(app)
     formulas.setup(app)
     markup.setup(app)
+    running.setup(app)
     searching.setup(app)
     theme.setup(app)
     try_it.setup(app)
     words.setup(app)
+    # or each citation would look for it among all that is installed
+    register_plugin("pybtex.backends", "plaintext", plaintext.Backend)
     app.add_env_collector(numbering.ChapterNumbers)
     app.connect("config-inited", keep_outputs_while_they_hold)
     app.connect("config-inited", run_cells_in_a_plain_ipython)

@@ -1,7 +1,8 @@
 """What no built page may have: a picture without words, or anything loaded from elsewhere."""
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -62,9 +63,15 @@ def outside_in_css(css: str) -> list[str]:
     return OUTSIDE_IN_CSS.findall(css)
 
 
-def problems_of_site(folder: Path) -> Iterator[tuple[Path, int, str, str]]:
+def written_problems(html: bytes) -> bytes:
+    return json.dumps(problems(html.decode())).encode()
+
+
+def problems_of_site(
+    folder: Path, written_problems: Callable[[bytes], bytes] = written_problems
+) -> Iterator[tuple[Path, int, str, str]]:
     for path in sorted(folder.rglob("*.html")):
-        for line, address, fault in problems(path.read_text()):
+        for line, address, fault in json.loads(written_problems(path.read_bytes())):
             yield path, line, address, fault
     for path in sorted(folder.rglob("*.css")):
         for address in outside_in_css(path.read_text()):

@@ -4,6 +4,7 @@ What Sphinx's extensions would load besides is left out: a page of this book nee
 """
 
 import re
+from io import BytesIO
 from pathlib import Path, PurePosixPath
 
 from docutils import nodes
@@ -14,6 +15,7 @@ from sphinx.config import Config
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from autograder.book.boxes import fold_line
+from autograder.book.kept import kept
 
 HERE = Path(__file__).resolve().parent
 CODE_COLOURS = {"light": "a11y-high-contrast-light", "dark": "a11y-high-contrast-dark"}
@@ -109,14 +111,22 @@ class PictureSizes(SphinxPostTransform):
 
 
 def lighten_pictures(app: Sphinx, exception: Exception | None) -> None:
-    """A plot has few colours: with a palette of them its file is a quarter of what it was."""
     if exception or app.builder.format != "html":
         return
-    for path in Path(app.outdir, "_images").glob("*.png"):
-        with Image.open(path) as picture:
-            white = Image.new("RGBA", picture.size, "white")
-            plain = Image.alpha_composite(white, picture.convert("RGBA")).convert("RGB")
-        plain.quantize(COLOURS_IN_A_PICTURE, dither=Image.Dither.NONE).save(path, optimize=True)
+    with kept(app, "pictures", _lighter) as lighter:
+        for path in Path(app.outdir, "_images").glob("*.png"):
+            path.write_bytes(lighter(path.read_bytes()))
+
+
+def _lighter(png: bytes) -> bytes:
+    """A plot has few colours: with a palette of them its file is a quarter of what it was."""
+    with Image.open(BytesIO(png)) as picture:
+        white = Image.new("RGBA", picture.size, "white")
+        plain = Image.alpha_composite(white, picture.convert("RGBA")).convert("RGB")
+    saved = BytesIO()
+    few = plain.quantize(COLOURS_IN_A_PICTURE, dither=Image.Dither.NONE)
+    few.save(saved, "PNG", optimize=True)
+    return saved.getvalue()
 
 
 def setup(app: Sphinx) -> None:

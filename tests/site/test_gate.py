@@ -192,6 +192,31 @@ def test_what_a_cell_prints_is_not_kept_when_the_code_it_imports_has_changed(boo
         assert number in book.html("01_page")
 
 
+COUNTS_ITS_RUNS = """# Page
+
+```{code-cell} ipython3
+from pathlib import Path
+runs = Path("../runs_of_NAME")
+_ = runs.write_text(runs.read_text() + "I" if runs.exists() else "I")
+```
+"""
+
+
+def test_a_cell_runs_once_until_it_changes(book):
+    def runs(name):
+        return (book.root / f"runs_of_{name}").read_text()
+
+    pages = {
+        f"0{n}_{name}": COUNTS_ITS_RUNS.replace("NAME", name) for n, name in enumerate("ab", 1)
+    }
+    assert book.build(**pages) == ""
+    assert (runs("a"), runs("b")) == ("I", "I")
+    pages["01_a"] += "\nMore words.\n"
+    pages["02_b"] = pages["02_b"].replace("```\n", "# changed\n```\n")
+    assert book.build(**pages) == ""
+    assert (runs("a"), runs("b")) == ("I", "II")
+
+
 def test_a_rebuild_says_again_what_is_wrong_and_the_command_what_to_do(book):
     said = book.build(**{"01_bad": "# Bad\n\nSee {ref}`no-such-place`.\n", "02_good": "# Good\n"})
     assert said == "chapters/01_bad.md:8: WARNING: undefined label: 'no-such-place'"

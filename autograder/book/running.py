@@ -1,0 +1,72 @@
+"""Pages whose cells have to be run are run side by side, while the other pages are read."""
+
+import os
+from multiprocessing.pool import AsyncResult, ThreadPool
+from pathlib import Path
+
+from jupyter_cache import get_cache
+from jupyter_cache.base import CacheBundleIn, JupyterCacheAbstract
+from jupyter_cache.executors.utils import ExecutionResult, single_nb_execution
+from myst_nb.core.read import create_nb_reader
+from nbformat import NotebookNode
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+
+
+def run_ahead(app: Sphinx, env: BuildEnvironment, pages: list[str]) -> None:
+    """They are read last, from the cache in which myst-nb looks for what cells have printed."""
+    app.running = {}
+    app.runners = ThreadPool(os.cpu_count())
+    for page in pages:
+        notebook = _to_be_run(env, Path(env.doc2path(page)))
+        if notebook:
+            app.running[page] = app.runners.apply_async(_run, (notebook, env, page))
+    pages.sort(key=lambda page: (page in app.running, page))
+
+
+def _to_be_run(env: BuildEnvironment, path: Path) -> NotebookNode | None:
+    """The page as a notebook; none, if it has no cells or the cache knows what they print."""
+    text = path.read_text(encoding="utf-8")
+    reader = create_nb_reader(str(path), env.myst_config, env.mystnb_config, text)
+    if reader is None:
+        return None
+    notebook = reader.read(text)
+    try:
+        _cache(env).match_cache_notebook(notebook)
+    except KeyError:
+        return notebook
+    return None
+
+
+def _run(notebook: NotebookNode, env: BuildEnvironment, page: str) -> ExecutionResult:
+    config = env.mystnb_config
+    return single_nb_execution(
+        notebook,
+        cwd=str(Path(env.doc2path(page)).parent),
+        allow_errors=config.execution_allow_errors,
+        timeout=config.execution_timeout,
+        shutdown_kernel="immediate",  # whatever a page leaves behind, nobody waits for it
+    )
+
+
+def wait_for(app: Sphinx, page: str, source: list[str]) -> None:
+    """If a cell has failed the page is not kept: myst-nb runs it again, and tells."""
+    result: AsyncResult | None = app.running.pop(page, None)
+    if result is None:
+        return
+    run = result.get()
+    if run.err is None:
+        data = {"execution_seconds": run.time}
+        uri = str(app.env.doc2path(page))
+        _cache(app.env).cache_notebook_bundle(
+            CacheBundleIn(run.nb, uri, data=data), check_validity=False, overwrite=True
+        )
+
+
+def _cache(env: BuildEnvironment) -> JupyterCacheAbstract:
+    return get_cache(env.mystnb_config.execution_cache_path)
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("env-before-read-docs", run_ahead)
+    app.connect("source-read", wait_for, priority=400)
