@@ -4,10 +4,12 @@ A chapter marks what it covers by a comment line, `% claims: C064 C065`, above t
 exercise that computes it. The claims themselves are data, `claims.toml`.
 """
 
+import os
 import re
 import sys
 import tomllib
 from dataclasses import dataclass, field
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
 import click
@@ -123,11 +125,15 @@ def ledger(run: bool, missing: bool) -> None:
     pages = [read_page(path) for path in sorted((ROOT / "chapters").glob("[0-9][0-9]_*.md"))]
     pages = [page for page in pages if page.chapter]
     columns = (TextColumn("running"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        for page in progress.track(pages):
-            check_page(page, claims)
-            if run:
-                run_page(page)
+    for page in pages:
+        check_page(page, claims)
+    if run:
+        from autograder.book.running import use_plain_kernels
+
+        use_plain_kernels(ROOT)
+        shown = Progress(*columns, console=Console(stderr=True), transient=True)
+        with shown, ThreadPool(os.cpu_count()) as pool:
+            list(shown.track(pool.imap_unordered(run_page, pages), total=len(pages)))
     Console(soft_wrap=True).print(_table(claims, pages))
     if missing:
         written = {page.chapter for page in pages}

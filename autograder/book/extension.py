@@ -4,7 +4,6 @@ The other extensions are named in `_config.yml`; here is only what is ours.
 """
 
 import hashlib
-import os
 import shutil
 from importlib.metadata import version
 from pathlib import Path, PurePosixPath
@@ -35,7 +34,6 @@ from autograder.book import (
 )
 from autograder.book.kept import kept
 
-THREADS = "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 EXECUTED_WITH = {"NumPy": "numpy", "PyTorch": "torch", "Matplotlib": "matplotlib"}
 
 log = logging.getLogger(__name__)
@@ -57,18 +55,6 @@ def keep_outputs_while_they_hold(app: Sphinx, config: Config) -> None:
     for other in cache.parent.glob("*"):
         if other != cache:
             shutil.rmtree(other)
-
-
-def run_cells_in_a_plain_ipython(app: Sphinx, config: Config) -> None:
-    """A page must not depend on somebody's IPython settings; its kernel keeps quiet.
-
-    Its arrays are small: a second thread waits more than it computes, and other programs wait too.
-    """
-    profile = Path(app.srcdir) / "_build" / "ipython" / "profile_default"
-    profile.mkdir(parents=True, exist_ok=True)
-    (profile / "ipython_kernel_config.py").write_text('c.IPKernelApp.log_level = "ERROR"\n')
-    os.environ["IPYTHONDIR"] = str(profile.parent)
-    os.environ |= dict.fromkeys(THREADS, "1")
 
 
 def unique_ids(app: Sphinx, doctree: nodes.document) -> None:
@@ -126,7 +112,6 @@ def setup(app: Sphinx) -> dict:
     register_plugin("pybtex.backends", "plaintext", plaintext.Backend)
     app.add_env_collector(numbering.ChapterNumbers)
     app.connect("config-inited", keep_outputs_while_they_hold)
-    app.connect("config-inited", run_cells_in_a_plain_ipython)
     app.connect("doctree-read", unique_ids)
     app.connect("doctree-read", remember_where_pictures_stand)
     app.connect("html-page-context", say_versions)

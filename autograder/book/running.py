@@ -12,6 +12,19 @@ from nbformat import NotebookNode
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
+THREADS = "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
+
+
+def use_plain_kernels(root: Path) -> None:
+    """A page must not depend on somebody's IPython settings; its kernel keeps quiet.
+
+    Its arrays are small: a second thread waits more than it computes, and other programs wait too.
+    """
+    profile = root / "_build" / "ipython" / "profile_default"
+    profile.mkdir(parents=True, exist_ok=True)
+    (profile / "ipython_kernel_config.py").write_text('c.IPKernelApp.log_level = "ERROR"\n')
+    os.environ |= dict.fromkeys(THREADS, "1") | {"IPYTHONDIR": str(profile.parent)}
+
 
 def run_ahead(app: Sphinx, env: BuildEnvironment, pages: list[str]) -> None:
     """They are read last, from the cache in which myst-nb looks for what cells have printed."""
@@ -68,5 +81,6 @@ def _cache(env: BuildEnvironment) -> JupyterCacheAbstract:
 
 
 def setup(app: Sphinx) -> None:
+    app.connect("config-inited", lambda app, config: use_plain_kernels(Path(app.srcdir)))
     app.connect("env-before-read-docs", run_ahead)
     app.connect("source-read", wait_for, priority=400)
