@@ -67,7 +67,7 @@ def test_units_pass_through(fit_cost, arrays):
 def test_purely_quadratic(fit_cost, arrays):
     r"""Purely quadratic times have no price for a token
 
-    $a = 0$, also where one run was shorter than all others.
+    Times of exactly $b\,n^2$ give $a = 0$.
     """
     _, b = prices(arrays)
     found_a, found_b = fit_cost(LENGTHS, b * LENGTHS**2)
