@@ -81,11 +81,10 @@ class ExerciseBox(CourseDirective):
         parts = {"code": self._code, "proof blocks": self._proof_blocks, "proof": self._proof}
         task, answer = parts[exercise.kind](exercise)
         box += task
-        box += self.line(
-            f"Answer it in the notebook `{self.assignment().stem}.ipynb`, under "
-            f"*Exercise {exercise.number}*.",
-            classes="exercise-where",
-        )
+        stem = self.assignment().stem
+        bundle = nodes.reference("", f"{stem}.zip", refuri=f"../bundles/{stem}.zip", internal=True)
+        notebook = f"Answer it in the notebook `{stem}.ipynb`, under *Exercise {exercise.number}*,"
+        box += self.line(f"{notebook} which is in ", bundle, ".", classes="exercise-where")
         if self.config.course_solutions:
             box += fold(self.words("Model answer"), answer, "solution")
         return [box]

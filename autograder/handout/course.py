@@ -44,7 +44,7 @@ def main(words):
     verb = words.pop(0) if words and words[0] in VERBS else "lab"
     folder = assignment(words)
     if verb == "lab" and words and not words[0].startswith("-"):  # no option of JupyterLab's
-        sys.exit(NO_SUCH_WORD.format(word=words[0], here=folder.name, verbs="  ".join(VERBS[1:])))
+        sys.exit(NO_SUCH_WORD.format(word=words[0], here=folder.name, verbs="  ".join(VERBS)))
     python = interpreter(TO_OPEN if verb == "lab" else TO_CHECK)
     if verb == "lab":
         return lab(python, folder, words)
@@ -60,9 +60,13 @@ def assignment(words):
             words.pop(0)
         return HERE
     there = sorted(path.parent.name for path in HERE.glob("*/checks"))
-    if words and words[0].strip("/\\") in there:
-        return HERE / words.pop(0).strip("/\\")
-    said = f"No assignment is called {words[0]}. " if words else "Which assignment? "
+    meant = [stem for stem in there if words and stem.startswith(words[0].strip("/\\"))]
+    if len(meant) == 1:
+        words.pop(0)
+        return HERE / meant[0]
+    said = "Which assignment? "
+    if words:
+        said = f"No assignment is called {words[0]}; its name comes first. "
     sys.exit(f"{said}Name one of:  {'  '.join(there)}")
 
 
@@ -101,7 +105,11 @@ def set_up(venv):
         [sys.executable, "-m", "venv", str(venv)],
         [program(venv), "-m", "pip", "install", "-r", str(HERE / "requirements.txt")],
     ):
-        if subprocess.call(command) != 0:
+        try:
+            status = subprocess.call(command)
+        except KeyboardInterrupt:
+            sys.exit("\nStopped. What is installed so far stays.")
+        if status != 0:
             sys.exit(
                 "\nThe set-up did not finish; the lines above say why. What is installed stays.\n"
                 "Remove the cause (no network? a full disk?) and type  python course.py  again."
@@ -116,7 +124,8 @@ def lab(python, folder, words):
     known["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, paths))
     known["PATH"] = os.pathsep.join([str(Path(python).parent), known.get("PATH", "")])
     print("JupyterLab opens in your browser. To end it, press Ctrl-C here.", flush=True)
-    command = [python, "-m", "jupyterlab", folder.name + ".ipynb", *words]
+    quiet = "--ServerApp.log_level=ERROR"
+    command = [python, "-m", "jupyterlab", folder.name + ".ipynb", quiet, *words]
     if os.name == "posix":  # what ends this program ends JupyterLab
         os.chdir(str(folder))
         os.execve(python, command, known)

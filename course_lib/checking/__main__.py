@@ -11,7 +11,7 @@ from typing import Any
 from course_lib.checking import percent
 from course_lib.checking.answers import NoAnswer
 from course_lib.checking.examine import examine
-from course_lib.checking.work import Assignment, Work, WrongFile, table
+from course_lib.checking.work import Assignment, Work, WrongFile, table, why_nothing
 
 HAND_IN, KEPT = Path("hand_in"), Path("kept")
 LARGEST = 20 << 20
@@ -39,13 +39,15 @@ def check(assignment: Assignment, work: Work, asked: argparse.Namespace) -> int:
     for name in names:
         try:
             found = examine(name, cells)
-        except (NoAnswer, LookupError) as nothing:
-            print(f"{name}: {nothing}\n" if isinstance(nothing, NoAnswer) else nothing.args[0])
+        except LookupError as unknown:
+            print(unknown.args[0])
             whole = False
-            continue
-        print(f"{found.report}\n")
-        exercise = assignment.find(name)
-        whole = whole and found.points == exercise["points"]
+        except NoAnswer as nothing:
+            print(f"{name}: {why_nothing(assignment.find(name), nothing, work)}\n")
+            whole = False
+        else:
+            print(f"{found.report}\n")
+            whole = whole and found.points == found.most
     return 0 if whole else 1
 
 

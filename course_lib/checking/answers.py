@@ -1,8 +1,8 @@
 """Find an answer among the cells of a notebook, and rebuild it from them alone.
 
 The grader meets cells, not the memory of a kernel. What a check runs is therefore made in a fresh
-namespace from the cells as they now stand: nothing passes here that fails there for want of a
-helper.
+namespace from the cells as they were last run: nothing passes here that fails there for want of
+a helper.
 """
 
 import ast
@@ -18,6 +18,10 @@ Statements = list[tuple[str, ast.stmt]]
 
 class NoAnswer(Exception):
     """There is nothing to check yet; says what is missing."""
+
+
+class NotDefined(NoAnswer):
+    """Nothing of that name stands in the cells."""
 
 
 class NotWritten(NoAnswer):
@@ -54,7 +58,7 @@ class Cells:
         statements = self._statements()
         place = _last(statements, name, before=len(statements))
         if place is None:
-            raise NoAnswer(f"no cell defines {name} yet: run the cell with your answer first")
+            raise NotDefined(f"no cell defines {name} yet")
         if _is_starter(statements[place][1]):
             raise NotWritten
         needed = [statements[index] for index in _needed(statements, place)]
@@ -130,7 +134,8 @@ def _globals_used(code: CodeType) -> Iterator[str]:
 
 def _needed(statements: Statements, place: int) -> list[int]:
     """Where everything stands that the statement at this place rests on, itself included."""
-    needed, waiting = set(), [place]
+    stars = [n for n, (_, statement) in enumerate(statements) if "*" in _names_bound(statement)]
+    needed, waiting = set(), [place, *stars]  # which names a star brings is seen when it runs
     while waiting:
         current = waiting.pop()
         needed.add(current)

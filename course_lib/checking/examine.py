@@ -21,8 +21,11 @@ class Examined:
     """What was found; `verdicts` is empty for a proof that was built."""
 
     points: float
+    most: float
     report: str
     short: str
+    at_stake: float = 0.0
+    """So many of the points hang on properties that are looked at when the work is handed in."""
     function: Any = None
     verdicts: tuple[Verdict, ...] = ()
     run: Run | None = None
@@ -78,8 +81,11 @@ def _function(
     verdicts = judge(function, run, folder, exercise)
     held = sum(verdict.passed for verdict in verdicts)
     more = exercise["hidden"]
+    points = round(float(earned(verdicts, exercise["points"])), 6)
     return Examined(
-        points=round(float(earned(verdicts, exercise["points"])), 6),
+        points=points,
+        most=exercise["points"],
+        at_stake=points * more / (len(verdicts) + more),
         report=report(name, exercise, verdicts, run),
         short=f"{held} of {len(verdicts)} properties hold"
         + (f"; {more} more when you hand in" if more and held == len(verdicts) else ""),
@@ -102,4 +108,4 @@ def _is_there(device: str) -> bool:
 def _proof(name: str, answer: Any, data: dict[str, Any]) -> Examined:
     fault, points = judge_proof(name, answer, data)
     said = f"{name}: {fault or 'a proof. Every line follows from those above it.'}"
-    return Examined(points, said, "not a proof yet" if fault else "a proof")
+    return Examined(points, data["points"], said, "not a proof yet" if fault else "a proof")

@@ -10,6 +10,7 @@ from course_lib.checking.run import AuthorError, Returned, Run
 current_run: contextvars.ContextVar[Run] = contextvars.ContextVar("current_run")
 LONG, SHOWN = 10_000, 300
 """An answer of more entries is not compared one by one, one of more letters not shown whole."""
+NOTHING_RETURNED = "where does your function return its answer?"
 expectations_met = 0
 """Counts what was really compared: a test that compares nothing is no test."""
 
@@ -83,7 +84,7 @@ def expect_unchanged(call: Any, *, hint: str) -> None:
     """The last call gave an answer and left its arguments as they were."""
     _count()
     if call.log.results[-1] is None:
-        raise Failure("got None, expected an answer", "where does your function return its answer?")
+        raise Failure("got None, expected an answer", NOTHING_RETURNED)
     if call.changed:
         raise Failure(
             f"after the call {' and '.join(call.changed)} had other values than before", hint

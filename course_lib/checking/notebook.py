@@ -12,19 +12,31 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.checking import record
-from course_lib.checking.answers import Cells, NoAnswer
+from course_lib.checking.answers import Cells, NoAnswer, NotDefined
 from course_lib.checking.examine import Examined, checks_folder, examine
 from course_lib.checking.percent import CELL
 from course_lib.checking.verdicts import Verdict
 from course_lib.checking.work import Assignment, Work, WrongFile, table
 
-PRINTED_MUCH = 10_000
 COLUMNS = 104
 PATIENCE = 3
 """After so many checks with the same failure a further hint opens, and then another."""
 
 cells = Cells()
 _failures: dict[str, list[str]] = {}
+
+
+class Points(float):
+    """The plain number that nbgrader reads; a front end shows people what it counts."""
+
+    def __new__(cls, found: Examined):
+        return super().__new__(cls, found.points)
+
+    def __init__(self, found: Examined):
+        self._most = found.most
+
+    def _repr_html_(self) -> str:
+        return f"{self:g} of {self._most:g} points here"
 
 
 def check(name: str, device: str = "cpu") -> float:
@@ -35,14 +47,15 @@ def check(name: str, device: str = "cpu") -> float:
         print(unknown.args[0])
         return 0.0
     except NoAnswer as nothing:
-        print(f"{name}: {nothing}")
+        first = ": run the cell with your answer first" * isinstance(nothing, NotDefined)
+        print(f"{name}: {nothing}{first}")
         return 0.0
     said = [found.report]
     if found.verdicts:
         said += [f"  {n}" for n in _notes(name, found, record.read(checks_folder() / name))]
     text = "\n".join(said)
     print(in_lines(text) if _shell() else text)
-    return found.points
+    return Points(found)
 
 
 def in_lines(text: str) -> str:
@@ -99,8 +112,8 @@ def _notes(name: str, found: Examined, exercise: dict[str, Any]) -> list[str]:
             f"note: your function changes {' and '.join(sorted(changed))} in place; "
             "nothing here minds, a caller may"
         )
-    if sum(verdict.log.printed for verdict in verdicts) > PRINTED_MUCH:
-        notes.append("note: your function prints a great deal; it was set aside")
+    if sum(verdict.log.printed for verdict in verdicts):
+        notes.append("note: what your function prints is not shown here; call it in a cell")
     if found.run.library == "torch" and not failed:
         notes += _device_note(found.function, verdicts)
     history = _failures.setdefault(name, [])

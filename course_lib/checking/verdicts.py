@@ -12,7 +12,7 @@ import numpy as np
 
 from course_lib.checking.arrays import Arrays
 from course_lib.checking.call import Call, Log, Transport
-from course_lib.checking.expect import Failure, current_run, describe
+from course_lib.checking.expect import NOTHING_RETURNED, Failure, current_run, describe
 from course_lib.checking.perform import perform
 from course_lib.checking.run import AuthorError, Run
 
@@ -113,7 +113,12 @@ def _unreadable(log: Log, error: Exception) -> Failure | None:
     """The test could not read what came back: the answer's fault, if there was one."""
     if not log.results or isinstance(log.results[-1], Failure):
         return None
-    return Failure(f"got {describe(log.results[-1])}, which this test cannot read ({error})")
+    got = log.results[-1]
+    if got is None:
+        return Failure("got None, expected an answer", NOTHING_RETURNED)
+    if isinstance(got, list):
+        return Failure("got a list, which is no array", "what makes an array of a list?")
+    return Failure(f"got {describe(got)}, which this test cannot read ({error})")
 
 
 def diagnose(verdict: Verdict, known: Mapping[str, Results]) -> Verdict:

@@ -118,6 +118,7 @@ class Standing:
     points: float | None = 0.0
     """None where a person gives them, or nobody does."""
     attempted: bool = True
+    at_stake: float = 0.0
 
     def __str__(self) -> str:
         title = self.exercise["title"]
@@ -155,9 +156,13 @@ def _standing(exercise: dict[str, Any], cells: Cells, work: Work | None) -> Stan
     except NotWritten:
         return Standing(exercise, "not attempted", attempted=False)
     except NoAnswer as nothing:
-        text = work.source(exercise) if work else None
-        return Standing(exercise, _fault_in(text) or str(nothing))
-    return Standing(exercise, found.short, found.points)
+        return Standing(exercise, why_nothing(exercise, nothing, work))
+    return Standing(exercise, found.short, found.points, at_stake=found.at_stake)
+
+
+def why_nothing(exercise: dict[str, Any], nothing: NoAnswer, work: Work | None) -> str:
+    """A cell that is no valid Python defines nothing, and its own fault says more."""
+    return _fault_in(work.source(exercise) if work else None) or str(nothing)
 
 
 def _fault_in(text: str | None) -> str:
@@ -172,7 +177,9 @@ def _sum_of(rows: list[Standing]) -> str:
     given = [row for row in rows if row.points is not None]
     here, most = sum(row.points for row in given), sum(row.exercise["points"] for row in given)
     by_hand = sum(r.exercise["points"] for r in rows if r.exercise.get("marking") == "by hand")
+    at_stake = sum(row.at_stake for row in rows)
     words = f"{here:.4g} of {most:g} points here"
+    words += f", {at_stake:.2g} of them only if the rest holds when you hand in" if at_stake else ""
     words += f"; {by_hand:g} more are given by a person" if by_hand else ""
     left = [row.exercise["number"] for row in rows if not row.attempted]
     return f"{words}. " + (f"Not attempted: {', '.join(left)}." if left else "All are attempted.")

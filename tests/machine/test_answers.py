@@ -198,3 +198,12 @@ def test_a_cell_that_only_binds_names_need_not_run(source):
 @pytest.mark.parametrize("source", ACT)
 def test_a_cell_that_may_do_more_runs(source):
     assert not only_defines(source)
+
+
+def test_names_that_a_star_brings_are_there_and_withheld_ones_refuse():
+    assert answer("from math import *", "def f(x):\n    return cos(x)")(0) == 1
+    assert answer("from numpy import *\ndef f(x):\n    return sum(x)")([[1], [2]]) == 3
+    with withheld(("course_lib.softmax",)):
+        f = answer("from course_lib import *", "def f(x):\n    return softmax(x)")
+    with pytest.raises(Withheld):
+        f([1.0])

@@ -337,7 +337,11 @@ def test_a_test_that_cannot_read_the_answer_blames_the_answer():
 
     verdict = run_test(test_rows, lambda x: None, NUMPY, oracle=None)
     assert not verdict.passed
-    assert verdict.evidence.startswith("got None, which this test cannot read")
+    assert verdict.evidence == "got None, expected an answer" and "return" in verdict.hint
+    verdict = run_test(test_rows, lambda x: x.tolist(), NUMPY, oracle=None)
+    assert verdict.evidence == "got a list, which is no array" and verdict.hint
+    verdict = run_test(test_rows, lambda x: "no", NUMPY, oracle=None)
+    assert verdict.evidence.startswith("got a str, which this test cannot read")
 
 
 def test_a_test_that_fails_before_the_call_blames_the_test():

@@ -44,7 +44,8 @@ def _softmax(body: str) -> str:
 def test_the_model_answer_earns_all_points(check):
     points, said = check(SOFTMAX.solution)
     assert points == 7.0
-    assert type(points) is float, "nbgrader reads a numpy number as full marks"
+    assert repr(points) == "7.0", "nbgrader reads what it cannot read as full marks"
+    assert points._repr_html_() == "7 of 7 points here"
     assert "all 5 properties looked at here hold; 2 more are looked at when you hand in" in said
 
 
@@ -94,7 +95,7 @@ def test_a_long_line_is_broken_between_words_and_no_other_is_touched():
             "import torch; return torch.softmax(torch.as_tensor(x), axis)",
             "torch.softmax is what this exercise asks",
         ),
-        ('print("x" * 2**20); return x', "your function prints a great deal"),
+        ('print("x" * 2**20); return x', "what your function prints is not shown here"),
         ("return x / helper(x)", "it raised NameError: name 'helper' is not defined"),
     ],
 )

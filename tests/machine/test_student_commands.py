@@ -84,7 +84,10 @@ def test_left_counts_and_names_what_was_never_attempted(bundle, kind):
     assert said[2].split("  ")[-1].strip() == "2 of 2 properties hold; 1 more when you hand in"
     assert said[3].endswith("0 of 4   not attempted")
     assert said[4].endswith("– of 2   written; a person reads it")
-    assert said[6] == "3 of 7 points here; 2 more are given by a person. Not attempted: 1.2."
+    assert said[6] == (
+        "3 of 7 points here, 1 of them only if the rest holds when you hand in; "
+        "2 more are given by a person. Not attempted: 1.2."
+    )
 
 
 def test_a_cell_that_python_cannot_read_is_named(bundle):

@@ -35,6 +35,7 @@ class Cell {
     this.starter = box.querySelector("pre").textContent.trimEnd() + "\n";
     this.seconds = Number(box.dataset.seconds);
     this.hintsShown = 0;
+    this.found = ""; // what the last check said; a hint stands below it
     this.#build();
   }
 
@@ -148,12 +149,15 @@ class Cell {
   }
 
   run() {
+    this.found = "";
     return this.#ask("run");
   }
 
   async check() {
+    this.found = "";
     const holds = await this.#ask("check");
     if (holds === undefined) return;
+    this.found = this.result.textContent.trimEnd();
     this.result.dataset.verdict = holds ? "holds" : "not yet";
     this.#keep(holds ? "solved" : "tried");
   }
@@ -207,8 +211,10 @@ class Cell {
     const hints = await this.#ask("hints");
     if (hints === undefined) return;
     if (!hints.length) hints.push("There is no further hint: Check asks you a question.");
+    if (this.hintsShown === hints.length) this.say("That was the last hint.");
     this.hintsShown = Math.min(this.hintsShown + 1, hints.length);
-    this.result.append(hints.slice(0, this.hintsShown).join("\n\n"));
+    const shown = [this.found, ...hints.slice(0, this.hintsShown)].filter(Boolean);
+    this.result.append(shown.join("\n\n"));
   }
 
   reset() {

@@ -114,7 +114,7 @@ def test_a_normalised_layer(dependence, arrays):
 
 @hidden
 def test_huge_inputs(dependence, arrays):
-    r"""Inputs of size $10^{18}$ are read correctly
+    r"""Inputs of size 1e18 are read correctly
 
     There a change of ordinary size is lost in rounding.
     """

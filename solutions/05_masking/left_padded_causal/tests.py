@@ -89,6 +89,6 @@ def test_an_empty_story(left_padded_causal, arrays):
 
 def on_the_island():
     return (
-        "`. Ada harbour Ada` and `. Bo mill Cem tower Bo` in rows of 6: the first has lengths 4 and two places of "
+        "`. Ada harbour Ada` and `. Bo mill Cem tower Bo` in rows of 6: the first has length 4 and two places of "
         f"padding; its last row is {[0, 0, 1, 1, 1, 1]}, its first two rows are all 0"
     )
