@@ -83,8 +83,9 @@ class ExerciseBox(CourseDirective):
         box += task
         stem = self.assignment().stem
         bundle = nodes.reference("", f"{stem}.zip", refuri=f"../bundles/{stem}.zip", internal=True)
-        notebook = f"Answer it in the notebook `{stem}.ipynb`, under *Exercise {exercise.number}*,"
-        box += self.line(f"{notebook} which is in ", bundle, ".", classes="exercise-where")
+        notebook = f"Answer it in the notebook `{stem}.ipynb`, under *Exercise {exercise.number}*;"
+        ends = nodes.Text(" it is in "), bundle, nodes.Text(".")
+        box += self.line(notebook, *ends, classes="exercise-where")
         if self.config.course_solutions:
             box += fold(self.words("Model answer"), answer, "solution")
         return [box]
