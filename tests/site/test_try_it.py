@@ -185,10 +185,14 @@ def test_a_check_explains_what_a_page_has_not(answer, words, tried):
     assert words in tried.said("Check", answer)
 
 
-def test_hints_open_one_by_one(tried):
+def test_hints_open_one_by_one_below_what_was_found(tried):
+    tried.said("Run", "1")
     first = tried.said("Hint")
     assert first == f"further: read “{SOFTMAX.section}” in chapter 3 again"
     assert "\n\nthe same task on the island: " in tried.said("Hint")
+    found = tried.said("Check", ANSWERS["wrong"])
+    assert tried.said("Hint").startswith(f"{found.rstrip()}\n\n{first}")
+    tried.wait_for("That was the last hint.")
 
 
 def test_exercises_of_a_page_share_one_python(tried):
