@@ -3,7 +3,6 @@
 import hashlib
 import json
 import re
-import secrets
 import shutil
 import tempfile
 import zipfile
@@ -27,8 +26,10 @@ from autograder.bundle import (
     write_requirements,
 )
 from autograder.exercises import ROOT, Assignment, BadExercise, load_assignment
+from autograder.fixed import refuse_other_exercises
 from autograder.grading.rubric import write_rubrics
 from autograder.notebooks import find_tools, nbgrader_configuration, source_notebook
+from autograder.seeds import draw_seed, keep_seed, secret_seed
 from autograder.wheel import make_wheel
 
 COURSE = ROOT / "_build" / "course"
@@ -179,26 +180,32 @@ def _put_into_exchange(course: Path, stem: str) -> None:
 def make_release(assignment: Assignment, course: Path, reseed: bool = False) -> Path:
     """Build source and release in the course folder and return the student's zip.
 
-    What its own tests refuse leaves the last release as it was, so that it can still be graded.
+    All is made in a place beside and put in at the end: whatever is refused leaves the last
+    release as it was, so that it can still be graded.
     """
     prepare_course(course)
-    stem = assignment.stem
-    seed = secret_seed(course, stem, reseed)
+    stem, notebook = assignment.stem, source_notebook(assignment)
+    with nbgrader_api(course).gradebook as gradebook:
+        refuse_other_exercises(gradebook, stem, notebook)
+    seed = draw_seed() if reseed else secret_seed(course, stem)
     with tempfile.TemporaryDirectory(prefix=".release-", dir=course) as place:
-        source, grader = Path(place) / "source", Path(place) / "grader"
-        source.mkdir()
-        grader.mkdir(mode=0o700)  # not under source/, which nbgrader copies to students
-        nbformat.write(source_notebook(assignment), source / f"{stem}.ipynb")
+        source, grader = Path(place) / "source" / stem, Path(place) / "grader" / stem
+        source.mkdir(parents=True)
+        grader.mkdir(mode=0o700, parents=True)  # not under source/, which goes to students
+        nbformat.write(notebook, source / f"{stem}.ipynb")
         write_checks(assignment, source, hidden=False)
         write_course_lib(assignment, source)
         write_requirements(source)
         write_checks(assignment, grader, seed=seed, hidden=True)
         write_rubrics(assignment, grader)
-        _put(source, course / "source" / stem)
-        _generate(course, stem)
-        _complete(assignment, course)
-        _put(grader, course / "grader" / stem)
-    return _zip(course / "release" / stem, course / "bundles" / f"{stem}.zip")
+        released = _generate(course, stem, Path(place))
+        version = _complete(assignment, released)
+        for new in (source, released, grader):
+            _put(new, course / new.parent.name / stem)
+    keep_seed(course, stem, seed)
+    folder = course / "release" / stem
+    _remember_version(course, stem, version, visible_tests(folder))
+    return _zip(folder, course / "bundles" / f"{stem}.zip")
 
 
 def _put(new: Path, target: Path) -> None:
@@ -207,10 +214,9 @@ def _put(new: Path, target: Path) -> None:
     new.rename(target)
 
 
-def _complete(assignment: Assignment, course: Path) -> None:
+def _complete(assignment: Assignment, folder: Path) -> str:
     """Give what nbgrader released its version and all that a student needs besides."""
     stem = assignment.stem
-    folder = course / "release" / stem
     path = folder / f"{stem}.ipynb"
     released = nbformat.read(path, as_version=4)
     version = version_of(folder, released)
@@ -225,7 +231,7 @@ def _complete(assignment: Assignment, course: Path) -> None:
         version=version,
         example=assignment.example,
     )
-    _remember_version(course, stem, version, visible_tests(folder))
+    return version
 
 
 def _remember_version(course: Path, stem: str, version: str, tests: dict[str, str]) -> None:
@@ -247,16 +253,6 @@ def prepare_course(course: Path) -> None:
     shutil.copy(Path(__file__).with_name("nbgrader_config.py"), course / "nbgrader_config.py")
 
 
-def secret_seed(course: Path, stem: str, reseed: bool = False) -> int:
-    """The seed of the hidden inputs: one for each assignment and class, kept for every regrade."""
-    path = course / "seeds" / stem
-    if reseed or not path.is_file():
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(f"{secrets.randbits(62) + 1}\n")
-        path.chmod(0o600)
-    return int(path.read_text())
-
-
 def nbgrader_api(course: Path):
     """nbgrader's own programming interface on this course folder."""
     find_tools()
@@ -266,17 +262,25 @@ def nbgrader_api(course: Path):
 
 
 def why(result: dict) -> str:
-    """What nbgrader says of a failure, without its traceback."""
-    last = (result.get("error") or result["log"]).strip().splitlines()[-1]
-    return re.sub(r"^[\w.]+(Error|Exception): ", "", last)
+    """What nbgrader says of a failure, without its log and its traceback."""
+    said = f"{result.get('log', '')}\n{result.get('error', '')}".strip().splitlines()
+    raised = [line for line in said if re.match(r"\s*[\w.]+(Error|Exception): ", line)]
+    reasons = [line for line in raised if "for details on the specific" not in line] or said
+    return re.sub(r"^\s*[\w.]+: ", "", reasons[-1])
 
 
-def _generate(course: Path, stem: str) -> None:
-    result = nbgrader_api(course).generate_assignment(stem, force=True)
+def _generate(course: Path, stem: str, place: Path) -> Path:
+    """Have nbgrader make the student's version from `place`/source, and return its folder."""
+    api = nbgrader_api(course)
+    api.coursedir.source_directory = f"{place.name}/source"
+    api.coursedir.release_directory = f"{place.name}/release"
+    result = api.generate_assignment(stem, force=True)
     if not result["success"]:
         raise click.ClickException(
-            f"nbgrader could not make the student's version:\n{result['log']}"
+            f"nbgrader could not make the student's version: {why(result)}\n"
+            "Not released; what you had released stays."
         )
+    return place / "release" / stem
 
 
 def _zip(folder: Path, target: Path) -> Path:

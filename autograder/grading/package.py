@@ -17,8 +17,9 @@ class NotReleased(Exception):
 def pack(course: Path, stem: str) -> bytes:
     """The released notebook, all checks, and course_lib as the students have it."""
     released, checks = course / "release" / stem, course / "grader" / stem / "checks"
-    if not (released / f"{stem}.ipynb").is_file() or not checks.is_dir():
-        others = ", ".join(sorted(path.parent.name for path in course.glob("grader/*/checks")))
+    if not _is_released(course, stem):
+        found = sorted(path.parent.name for path in course.glob("grader/*/checks"))
+        others = ", ".join(name for name in found if _is_released(course, name))
         raise NotReleased(
             f"{stem} was not released in {course}; released there: {others or 'nothing yet'}. "
             f"If that is its name, type  course release {stem}  first."
@@ -34,6 +35,11 @@ def pack(course: Path, stem: str) -> bytes:
             undated = zipfile.ZipInfo(name)  # same in, same out
             archive.writestr(undated, path.read_bytes())
     return data.getvalue()
+
+
+def _is_released(course: Path, stem: str) -> bool:
+    notebook = course / "release" / stem / f"{stem}.ipynb"
+    return notebook.is_file() and (course / "grader" / stem / "checks").is_dir()
 
 
 def _files(folder: Path) -> list[Path]:

@@ -28,7 +28,8 @@ from autograder.grading.outcome import Outcome
 from autograder.grading.rebuild import OF_TWO
 from autograder.grading.record import NotInGradebook, Recorder, recorder_of
 from autograder.grading.referee import Job
-from autograder.release import nbgrader_configuration, secret_seed
+from autograder.notebooks import nbgrader_configuration
+from autograder.seeds import secret_seed
 
 SECRET = "submission_secret.txt"
 """The exchange's: by it the feedback finds its way back to the student."""

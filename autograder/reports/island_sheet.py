@@ -13,9 +13,10 @@ import click
 import numpy as np
 
 from autograder.classroom.students import known_students
-from autograder.release import course_option, secret_seed
+from autograder.release import course_option
 from autograder.reports.quiz import MINUTES, Question
 from autograder.reports.text import Typesetter, page
+from autograder.seeds import secret_seed
 from course_lib import softmax, softmax_at
 from course_lib.island import NAMES
 

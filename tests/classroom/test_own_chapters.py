@@ -4,6 +4,7 @@ import csv
 import json
 import shutil
 import zipfile
+from dataclasses import replace
 
 import nbformat
 import pytest
@@ -15,6 +16,7 @@ from autograder.exercises import load_assignment
 from autograder.exercises_command import exercises
 from autograder.grading.changes import before_and_after
 from autograder.grading.command import grade
+from autograder.grading.record import recorder_of
 from autograder.grading.rubric import ShowRubric
 from autograder.grading.run import Change
 from autograder.lab import lab
@@ -23,9 +25,22 @@ from autograder.notebooks import source_notebook
 from autograder.prove import answers_in
 from autograder.release import nbgrader_configuration, release
 from course_lib.checking.verdicts import load_module
-from tests.grader.rows import CODE, PROOF, SMALL_COURSE, by_hand, opened
+from tests.grader.rows import CODE, PROOF, SMALL_COURSE, by_hand, opened, outcome
 
 OWN = "21_my_rows"
+PROOF_AGAIN = """
+
+[[exercise]]
+kind = "proof"
+name = "again"
+title = "Again"
+minutes = 5
+level = 2
+goal = "proof"
+prompt = "Prove it."
+model = "It is so."
+rubric = ["It is proved."]
+"""
 RIGHT = "def row_means(x):\n    return x.mean(-1)"
 
 
@@ -220,6 +235,63 @@ def test_a_mended_test_is_shown_before_and_after_and_hand_marks_stay(course, tmp
             {"student": "grace", "exercise": CODE, "before": "3.0", "after": "2.0"}
         ]
     assert "the mark is another" not in run_grade(whole, "--again"), "again changes nothing"
+
+
+@pytest.fixture
+def graded(course, tmp_path):
+    """A copy of the course in which the gradebook has work of somebody."""
+    whole = tmp_path / "course"
+    shutil.copytree(course, whole)
+    with recorder_of(whole, nbgrader_configuration(whole)) as recorder:
+        recorder.record(replace(outcome(), assignment=OWN))
+    return whole
+
+
+@pytest.mark.parametrize("others", ["dropped", "added", "marked in another way"])
+def test_what_is_graded_keeps_its_exercises(graded, others):
+    """Refused by name, and all that was released stays, the seed included."""
+    chapter = graded / "solutions" / OWN
+    toml = chapter / "assignment.toml"
+    name = "mean_of_a_shift"
+    if others == "dropped":
+        toml.write_text(toml.read_text().rpartition("[[exercise]]")[0])
+    elif others == "added":
+        name = "again"
+        toml.write_text(toml.read_text() + PROOF_AGAIN)
+    else:
+        toml.write_text(toml.read_text() + '\nmarking = "self"\n')
+    before, seed = handed_out(graded), (graded / "seeds" / OWN).read_text()
+    done = CliRunner().invoke(release, [OWN, "--course", str(graded), "--reseed"])
+    assert done.exit_code == 1
+    assert f"  {others}: {name}\n" in done.output and "Nothing was changed" in done.output
+    assert "INFO" not in done.output and "Traceback" not in done.output
+    assert handed_out(graded) == before and (graded / "seeds" / OWN).read_text() == seed
+
+
+def test_a_release_that_nbgrader_refuses_leaves_the_last_one(course, tmp_path, monkeypatch):
+    """Whatever it is; the reason is its last line."""
+    from nbgrader.preprocessors import ClearMarkScheme
+
+    def refuse(*_):
+        raise RuntimeError("no, not today")
+
+    whole = tmp_path / "course"
+    shutil.copytree(course, whole)
+    monkeypatch.setattr(ClearMarkScheme, "preprocess", refuse)
+    before, seed = handed_out(whole), (whole / "seeds" / OWN).read_text()
+    done = CliRunner().invoke(release, [OWN, "--course", str(whole), "--reseed"])
+    assert done.exit_code == 1 and "no, not today" in done.output
+    assert "INFO" not in done.output and "Traceback" not in done.output
+    assert handed_out(whole) == before and (whole / "seeds" / OWN).read_text() == seed
+    assert not list(whole.glob(".release-*"))
+
+
+def test_only_what_can_be_graded_is_called_released(course, tmp_path):
+    whole = tmp_path / "course"
+    shutil.copytree(course, whole)
+    shutil.rmtree(whole / "release" / OWN)
+    said = CliRunner().invoke(grade, [OWN, "--course", str(whole)]).output
+    assert "released there: nothing yet" in said
 
 
 def handed_out(course) -> dict[str, bytes]:

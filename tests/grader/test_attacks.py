@@ -29,9 +29,10 @@ from autograder.grading.pool import LocalPool
 from autograder.grading.referee import Job
 from autograder.grading.run import Listener, grade_class
 from autograder.grading.worker import MEMORY
-from autograder.release import make_release, secret_seed
+from autograder.release import make_release
 from autograder.sandbox import limits
 from autograder.sandbox.host import Sandbox
+from autograder.seeds import secret_seed
 from tests.grader.shut_in import ROOT, gone, run_as_ordinary_user
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sandboxes are Linux's")

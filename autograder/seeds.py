@@ -1,0 +1,23 @@
+"""The secret seeds of a course folder."""
+
+import secrets
+from pathlib import Path
+
+
+def secret_seed(course: Path, stem: str) -> int:
+    """The seed of the hidden inputs: one for each assignment and class, kept for every regrade."""
+    path = course / "seeds" / stem
+    if not path.is_file():
+        keep_seed(course, stem, draw_seed())
+    return int(path.read_text())
+
+
+def draw_seed() -> int:
+    return secrets.randbits(62) + 1
+
+
+def keep_seed(course: Path, stem: str, seed: int) -> None:
+    path = course / "seeds" / stem
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"{seed}\n")
+    path.chmod(0o600)
