@@ -5,6 +5,10 @@ import nbformat
 
 from autograder.notebooks import COMMON
 
+NEW = (
+    "\nA new exercise goes into an assignment of its own:  "
+    "course new exercise NN_more/name --course FOLDER"
+)
 PARTS = ("-task", "-check", "-rubric")
 
 
@@ -28,9 +32,8 @@ def refuse_other_exercises(gradebook, stem: str, notebook: nbformat.NotebookNode
     changes = [f"  {what}: {', '.join(sorted(names))}" for what, names in lines.items() if names]
     raise click.ClickException(
         "\n".join([f"{stem} is graded already, and what is graded keeps its exercises:", *changes])
-        + "\nNothing was changed. Put them back as they were, and release again; tests, texts and "
-        "points may change.\nA new exercise goes into an assignment of its own:  "
-        "course new exercise NN_more/name --course FOLDER"
+        + "\nNothing was changed. Put them back as they were; tests, texts and points may change."
+        + NEW * bool(new - old)
     )
 
 

@@ -11,7 +11,7 @@ from string import Template
 
 import click
 
-from autograder.exercises import Exercise, ProofQuestion, load_assignment
+from autograder.exercises import Assignment, Exercise, load_assignment
 from autograder.tables import ROOT, BadExercise
 
 BLANK = Path(__file__).with_name("blank")
@@ -91,16 +91,30 @@ def _filled(entry: str, kind: str, name: str, title: str, goal: str) -> str:
     return Template(entry).substitute(kind=kind, name=name, title=title, goal=goal)
 
 
-def unfilled(exercise: Exercise) -> Iterator[tuple[str, str]]:
-    """File and problem of each place that `course new exercise` marked and nobody has filled."""
-    if isinstance(exercise, ProofQuestion):
-        if MARK in exercise.prompt + exercise.model + " ".join(exercise.rubric):
-            yield "assignment.toml", f"its entry still says {MARK}"
-        return
-    for path in sorted(exercise.folder.iterdir()):
+def unfilled(exercise: Exercise) -> Iterator[tuple[Path, int]]:
+    """File and line of each place that `course new exercise` marked and nobody has filled: of the
+    exercise, its entry, and the head of its chapter."""
+    toml = exercise.folder.parent / "assignment.toml"
+    position = int(exercise.number.partition(".")[2])
+    entry = 0
+    marked = _marked(toml.read_text())
+    for number, line in enumerate(toml.read_text().splitlines(), start=1):
+        entry += bool(re.match(r"\s*\[\[\s*exercise\s*\]\]", line))
+        if number in marked and entry in (0, position):
+            yield toml, number
+    for path in sorted(exercise.folder.glob("*")):
         if path.suffix in (".py", ".md", ".toml"):
-            for line in _marked(path.read_text()):
-                yield path.name, f"line {line} is still to be filled in"
+            yield from ((path, line) for line in _marked(path.read_text()))
+
+
+def demand_filled(assignment: Assignment) -> None:
+    """Students would read what is left."""
+    places = dict.fromkeys(p for exercise in assignment.exercises for p in unfilled(exercise))
+    if places:
+        (path, line), more = next(iter(places)), len(places) - 1
+        where = path.relative_to(assignment.folder.parents[1])
+        besides = f", and {more} more place{'s' * (more > 1)}" if more else ""
+        raise ValueError(f"{where}:{line} is still to be filled in{besides}")
 
 
 def _marked(text: str) -> list[int]:

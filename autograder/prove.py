@@ -85,8 +85,11 @@ class Proof:
 
 def prove(exercise: Exercise, seeds: int = SEEDS) -> Proof:
     if left := list(unfilled(exercise)):
-        where = exercise.folder.relative_to(exercise.folder.parents[1])
-        faults = [Fault(f"{where}/{file}", "", problem) for file, problem in left]
+        solutions = exercise.folder.parents[1]
+        faults = [
+            Fault(str(path.relative_to(solutions)), "", f"line {line} is still to be filled in")
+            for path, line in left
+        ]
         return Proof(exercise.name, exercise.kind, faults=faults)
     match exercise:
         case CodeExercise():

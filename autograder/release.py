@@ -28,6 +28,7 @@ from autograder.bundle import (
 from autograder.exercises import ROOT, Assignment, BadExercise, load_assignment
 from autograder.fixed import refuse_other_exercises
 from autograder.grading.rubric import write_rubrics
+from autograder.new_exercise import demand_filled
 from autograder.notebooks import find_tools, nbgrader_configuration, source_notebook
 from autograder.seeds import draw_seed, keep_seed, secret_seed
 from autograder.wheel import make_wheel
@@ -124,8 +125,9 @@ def release_chapter(folder: Path, course: Path, reseed: bool = False) -> tuple[A
     except BadExercise as error:
         raise click.ClickException(str(error)) from None
     try:
+        demand_filled(assignment)
         return assignment, make_release(assignment, course, reseed)
-    except ValueError as reason:  # its own tests refuse an exercise
+    except ValueError as reason:  # or its own tests refuse an exercise
         where = "" if folder.is_relative_to(ROOT) else f" --course {course}"
         raise click.ClickException(
             f"{reason}\n"

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from autograder.cli import main
 from autograder.exercises import load_assignment
+from autograder.new_exercise import unfilled
 from autograder.prove import prove
 
 GOOD = Path(__file__).parent / "good_solutions"
@@ -90,6 +91,38 @@ def test_a_new_chapter_is_begun(course):
     assert new(course, "02_columns/sums").exit_code == 0
     assignment = load_assignment(course / "solutions" / "02_columns")
     assert [exercise.name for exercise in assignment.exercises] == ["sums"]
+
+
+def test_what_a_chapter_promises_is_filled_in_before_it_is_proved_or_released(course):
+    """Title and goal stand above every exercise; students read them."""
+    chapter = course / "solutions" / "02_columns"
+    shutil.copytree(course / "solutions" / STEM, chapter)
+    shutil.rmtree(course / "solutions" / STEM)
+    toml = chapter / "assignment.toml"
+    toml.write_text(toml.read_text().replace('"Rows"', '"FILL: the title"'))
+    place = ["--course", str(course)]
+    proved = CliRunner().invoke(main, ["exercises", "row_means", "--seeds", "1", *place])
+    assert proved.exit_code == 1
+    assert "refused: 02_columns/assignment.toml: line 1 is still to be filled in" in proved.stderr
+    released = CliRunner().invoke(main, ["release", "02_columns", *place])
+    assert released.exit_code == 1
+    assert (
+        "Error: solutions/02_columns/assignment.toml:1 is still to be filled in\n"
+        in released.output
+    )
+    assert not (course / "release").exists()
+
+
+def test_an_entry_that_is_not_filled_in_is_a_matter_of_its_own_exercise(course):
+    toml = course / "solutions" / STEM / "assignment.toml"
+    toml.write_text(toml.read_text().replace('"The mean of a shifted row"', '"FILL: it"'))
+    line = next(n for n, t in enumerate(toml.read_text().splitlines(), 1) if "FILL" in t)
+    found = {e.name: list(unfilled(e)) for e in load_assignment(toml.parent).exercises}
+    assert found == {
+        "row_means": [],
+        "what_a_mean_forgets": [],
+        "mean_of_a_shift": [(toml, line)],
+    }
 
 
 @pytest.mark.parametrize("where", ["01_rows/row_means", "01_rows/mean_of_a_shift"])
