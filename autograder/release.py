@@ -104,6 +104,10 @@ def release(
         print(f"{kind}     {_short(path)}  ({path.stat().st_size // 1024} kB)")
     if chapter:
         print(f"notebook   {_short(course / 'release' / chapter / f'{chapter}.ipynb')}")
+    if due:
+        past = ", and that is past" * (due < datetime.now(UTC))
+        print(f"due        {due:%Y-%m-%d %H:%M}{past}")
+    if chapter:
         print(f"do it as a student would:  course lab {chapter}")
 
 

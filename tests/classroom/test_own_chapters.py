@@ -91,6 +91,19 @@ def test_a_name_that_is_nowhere_is_answered_with_both_kinds(course):
     assert OWN in said and "03_softmax" in said
 
 
+@pytest.mark.parametrize(
+    ("due", "said"),
+    [
+        ("2099-12-01 23:59", "due        2099-12-01 23:59\n"),
+        ("2020-12-01", "due        2020-12-01 00:00, and that is past\n"),
+    ],
+)
+def test_the_deadline_is_said_back(course, tmp_path, due, said):
+    whole = tmp_path / "course"
+    shutil.copytree(course, whole)
+    assert said in CliRunner().invoke(release, [OWN, "--course", str(whole), "--due", due]).output
+
+
 def test_exercises_of_ones_own_are_proved(course):
     done = CliRunner().invoke(
         exercises, ["what_a_mean_forgets", "--course", str(course), "--seeds", "1"]
