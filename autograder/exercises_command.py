@@ -2,6 +2,7 @@
 
 import json
 import multiprocessing
+import re
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -74,6 +75,11 @@ def _choose(names: tuple[str, ...], root: Path) -> list[Exercise]:
         ]
         found = of_chapter or [exercise for exercise in everything if exercise.name == name]
         if not found:
+            if _lies_here(name, root):
+                raise click.UsageError(
+                    f"{name!r} is none of the course's own. "
+                    "It is in this folder's solutions/: add  --course ."
+                )
             known = ", ".join([a.stem for a in course] + [e.name for e in everything])
             raise click.UsageError(
                 f"no exercise and no chapter is called {name!r}. There are: {known}"
@@ -82,6 +88,16 @@ def _choose(names: tuple[str, ...], root: Path) -> list[Exercise]:
     if not everything:
         raise click.UsageError("there is no exercise; solutions/ holds one folder for each chapter")
     return chosen if names else everything
+
+
+def _lies_here(name: str, root: Path) -> bool:
+    """In the course folder in which one stands, and which was not named."""
+    here = Path("solutions")
+    if root != ROOT or here.resolve() == ROOT / "solutions" or not here.is_dir():
+        return False
+    entry = re.compile(rf'^\s*name\s*=\s*"{re.escape(name)}"', re.MULTILINE)
+    chapters = list(here.glob("*/assignment.toml"))
+    return any(path.parent.name == name or entry.search(path.read_text()) for path in chapters)
 
 
 def _prove_all(chosen: list[Exercise], seeds: int, quiet: bool) -> Iterator[Proof]:

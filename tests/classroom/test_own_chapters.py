@@ -91,6 +91,14 @@ def test_a_name_that_is_nowhere_is_answered_with_both_kinds(course):
     assert OWN in said and "03_softmax" in said
 
 
+@pytest.mark.parametrize("name", ["mean_of_a_shift", OWN])
+def test_an_exercise_of_this_folder_is_told_how_it_is_found(course, monkeypatch, name):
+    monkeypatch.chdir(course)
+    said = CliRunner().invoke(exercises, [name]).output
+    assert "add  --course ." in said and "softmax" not in said
+    assert "--course ." not in CliRunner().invoke(exercises, ["no_such_name"]).output
+
+
 @pytest.mark.parametrize(
     ("due", "said"),
     [
