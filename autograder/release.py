@@ -107,6 +107,10 @@ def release(
     if due:
         past = ", and that is past" * (due < datetime.now(UTC))
         print(f"due        {due:%Y-%m-%d %H:%M}{past}")
+    if course == COURSE:
+        print(
+            f"this is {_short(course)}, for trying out; for a class type  course init FOLDER  first"
+        )
     if chapter:
         print(f"do it as a student would:  course lab {chapter}")
 

@@ -99,6 +99,18 @@ def test_an_exercise_of_this_folder_is_told_how_it_is_found(course, monkeypatch,
     assert "--course ." not in CliRunner().invoke(exercises, ["no_such_name"]).output
 
 
+def test_outside_a_course_folder_it_is_said_where_a_release_went(course, tmp_path, monkeypatch):
+    """An author tries it out there; a class needs a folder of its own."""
+    place = tmp_path / "tried"
+    shutil.copytree(course, place)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("autograder.release.COURSE", place)
+    said = CliRunner().invoke(release, [OWN]).output
+    assert "this is tried, for trying out; for a class type  course init FOLDER" in said
+    monkeypatch.chdir(place)
+    assert "trying out" not in CliRunner().invoke(release, [OWN]).output
+
+
 @pytest.mark.parametrize(
     ("due", "said"),
     [
