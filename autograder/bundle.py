@@ -95,7 +95,7 @@ def formulas_called(assignment: Assignment) -> set[str]:
         name
         for exercise in assignment.exercises
         if isinstance(exercise, CodeExercise)
-        for name in _taken_from_course_lib(_shown(exercise))
+        for name in _taken_from_course_lib(shown_tests(exercise))
     }
     return called & (_asked_elsewhere(assignment).keys() - _asked_by(assignment).keys())
 
@@ -257,10 +257,11 @@ def _write_code_checks(exercise: CodeExercise, folder: Path, seed: int, hidden: 
         },
     }
     _write_json(folder / "record.json", record)
-    (folder / "tests.py").write_text(_shown(exercise, hidden))
+    (folder / "tests.py").write_text(shown_tests(exercise, hidden))
 
 
-def _shown(exercise: CodeExercise, hidden: bool = False) -> str:
+def shown_tests(exercise: CodeExercise, hidden: bool = False) -> str:
+    """What a bundle holds of its tests.py; with the hidden ones, what the grader has."""
     source = (exercise.folder / "tests.py").read_text()
     return _only(source, {test.name for test in exercise.tests if hidden or not test.hidden})
 

@@ -1,9 +1,12 @@
-"""What grading again has changed: a table of marks before and after."""
+"""What grading again has changed: a table of marks before and after; and what it would."""
 
 import csv
 from pathlib import Path
 
+from autograder.bundle import shown_tests
+from autograder.exercises import BadExercise, CodeExercise, load_assignment
 from autograder.grading.run import Change, Report
+from autograder.release import chapter_folders
 
 SHOWN = 20
 
@@ -41,3 +44,18 @@ def write_changes(course: Path, report: Report) -> Path:
         writer.writerow(["student", "exercise", "before", "after"])
         writer.writerows([c.student, c.cell, c.before, c.after] for c in report.changes)
     return path
+
+
+def tests_changed(course: Path, stem: str) -> bool:
+    """Since the release; not where the chapter is gone or cannot be read."""
+    checks = course / "grader" / stem / "checks"
+    try:
+        exercises = load_assignment(chapter_folders(course)[stem]).exercises
+        return any(
+            (released := checks / exercise.name / "tests.py").is_file()
+            and released.read_text() != shown_tests(exercise, hidden=True)
+            for exercise in exercises
+            if isinstance(exercise, CodeExercise)
+        )
+    except (BadExercise, KeyError):
+        return False

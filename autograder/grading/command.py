@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from autograder.grading.changes import before_and_after, write_changes
+from autograder.grading.changes import before_and_after, tests_changed, write_changes
 from autograder.grading.devices import NO_CUDA, NO_GPU_IN_THE_SANDBOX, TRUSTED, cuda_here
 from autograder.grading.journal import CannotRecord, CourseIsBusy
 from autograder.grading.package import NotReleased
@@ -186,4 +186,7 @@ def _summary(console: Console, report: Report, course: Path) -> None:
         say(f"all of them: {write_changes(course, report)}")
     if report.needs_person:
         say(f"{report.needs_person} wait for a person: nbgrader formgrader, or jupyter lab")
+    if tests_changed(course, report.assignment):
+        name = report.assignment
+        say(f"the tests of {name} have changed since the release:  course release {name}")
     say(f"gradebook {course / 'gradebook.db'}, one log a student in {course / 'grading'}")

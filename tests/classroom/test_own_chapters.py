@@ -257,8 +257,10 @@ def test_a_mended_test_is_shown_before_and_after_and_hand_marks_stay(course, tmp
     assert refused.exit_code == 1 and "Not released" in refused.output
     assert handed_out(whole) == before, "what was released can still be graded"
     tests.write_text(good)
+    assert f"have changed since the release:  course release {OWN}" in run_grade(whole)
     assert CliRunner().invoke(release, words).exit_code == 0
     said = run_grade(whole)
+    assert "since the release" not in said
     assert [_row(url, CODE, name)["auto_score"] for name in ("ada", "grace")] == [3.0, 2.0]
     assert _row(url, PROOF, "grace")["manual_score"] == 1.5
     assert not _row(url, PROOF, "grace")["needs_manual_grade"], "the answer has not changed"
