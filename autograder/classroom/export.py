@@ -25,6 +25,17 @@ CANVAS_WHO = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
 CANVAS_SPLIT = ["LastName", "FirstName"]
 """In the place of Student, where a course shows the two names apart."""
 MOODLE_WHO = ["First name", "Last name", "ID number", "Email address"]
+WORKSHEET = {
+    "maximumgrade": "grade",
+    "hochstebewertung": "bewertung",
+    "notemaximale": "note",
+    "calificacionmaxima": "calificacion",
+    "votomassimo": "voto",
+}
+"""Of Moodle's grading worksheet, as `plain` makes them: the highest mark's column, the mark's."""
+PARTICIPANT = re.compile(r"\D+\d+")
+"""Participant 41, in whatever language: with this each line of a worksheet begins."""
+WORKSHEET_BACK = "in Moodle, in the assignment: Grading action > Upload grading worksheet"
 POINTS_POSSIBLE = "    Points Possible"
 """With Canvas's own four spaces, by which it knows the line."""
 EMPTY_CELLS = (
@@ -43,6 +54,8 @@ class Export:
 
     lines: list[list[str]]
     notes: list[str] = field(default_factory=list)
+    back: str = ""
+    """How the platform takes it back, where that depends on the file."""
 
 
 def as_csv(results: list[Result]) -> Export:
@@ -90,7 +103,9 @@ def as_moodle(results: list[Result]) -> Export:
     return export
 
 
-def into_canvas_file(results: list[Result], template: Path, column: str | None) -> Export:
+def into_canvas_file(
+    results: list[Result], template: Path, column: str | None, out_of: float | None = None
+) -> Export:
     """Canvas's export, cut to who they are and this one assignment, with our marks."""
     sheet, (stem, most, of) = read_sheet(template), _one_assignment(results)
     first = sheet.header[0]
@@ -106,7 +121,7 @@ def into_canvas_file(results: list[Result], template: Path, column: str | None) 
         (r.cells[chosen] for r in special if plain(r.cells[first]) == "pointspossible"), ""
     )
     export = Export([[*who, chosen]])
-    scale = _scale(points, most, "Points Possible", export)
+    scale = _scale(out_of or points, most, "Points Possible", export)
     for row in special:
         label = POINTS_POSSIBLE if "possible" in row.cells[first].lower() else None
         cells = [row.cells[name] for name in who]
@@ -124,15 +139,21 @@ def into_canvas_file(results: list[Result], template: Path, column: str | None) 
     return _fill(rows, of, by, line, export)
 
 
-def into_moodle_file(results: list[Result], template: Path, column: str | None) -> Export:
+def into_moodle_file(
+    results: list[Result], template: Path, column: str | None, out_of: float | None = None
+) -> Export:
     """A grading worksheet, or the export of Moodle's gradebook, with our marks filled in."""
     sheet, (stem, most, of) = read_sheet(template), _one_assignment(results)
-    worksheet = {"Identifier", "Grade"} <= set(sheet.header)
-    chosen = "Grade" if worksheet else _column(sheet, template, stem, column, not_among=MOODLE_WHO)
+    header = {plain(name): name for name in sheet.header}
+    maximum = next((name for name in WORKSHEET if name in header), "")
+    mark = None if column else header.get(WORKSHEET.get(maximum, ""))
+    chosen = mark or _column(sheet, template, stem, column, not_among=MOODLE_WHO)
     export = Export([sheet.header])
-    highest = {row.cells.get("Maximum Grade", "") for row in sheet.rows} if worksheet else {""}
-    scale = _scale(next(iter(highest), ""), most, "Maximum Grade", export)
-    comma = any("," in value for value in highest)
+    if all(PARTICIPANT.fullmatch(row.cells[sheet.header[0]]) for row in sheet.rows):
+        export.back = WORKSHEET_BACK
+    highest = next((row.cells[header[maximum]] for row in sheet.rows), "") if maximum else ""
+    scale = _scale(out_of or highest, most, header.get(maximum, "the highest mark"), export)
+    comma = "," in highest
 
     def line(row: dict[str, str], result: Result | None) -> list[str]:
         locked = row.get("Grade can be changed", "Yes").casefold() in ("no", "nein", "non")
@@ -197,16 +218,15 @@ def _column(
     return found[0]
 
 
-def _scale(points: str, most: float, named: str, export: Export) -> Callable[[float], float]:
+def _scale(points: str | float, most: float, named: str, export: Export) -> Callable:
     """To the platform's highest mark, where that is another."""
     try:
-        theirs = float(points.replace(",", "."))
+        theirs = float(str(points).replace(",", "."))
     except ValueError:
-        export.notes.append(
-            "the platform's file does not say what marks are out of there: these are out of "
-            + number(most)
-        )
-        return lambda score: score
+        raise BadTable(
+            "the platform's file does not say what marks are out of there; here they are out of "
+            f"{number(most)}. Say it with --out-of, such as --out-of 100; nothing was written."
+        ) from None
     if theirs == most or not most:
         return lambda score: score
     export.notes.append(

@@ -30,6 +30,11 @@ HOW = {
     help="A file of the platform's own to fill in: Canvas's export, Moodle's grading worksheet.",
 )
 @click.option("--column", help="The column of the template that is meant.")
+@click.option(
+    "--out-of",
+    type=click.FloatRange(0, min_open=True),
+    help="The platform's highest mark, where the template does not say it.",
+)
 @course_option
 def export(
     chapters: tuple[str, ...],
@@ -37,6 +42,7 @@ def export(
     to: Path | None,
     template: Path | None,
     column: str | None,
+    out_of: float | None,
     course: Path,
 ) -> None:
     """Write the marks of one, several or all released chapters into a file.
@@ -53,6 +59,8 @@ def export(
         raise click.UsageError("nothing was released here yet; type  course release NN_topic")
     if template and (platform not in FILLED_IN or len(stems) != 1):
         raise click.UsageError("--template goes with one chapter, and --for canvas or --for moodle")
+    if out_of and not template:
+        raise click.UsageError("--out-of goes with --template")
     results = read_marks(course, stems)
     if not results:
         raise click.UsageError(
@@ -60,7 +68,9 @@ def export(
         )
     try:
         written = (
-            FILLED_IN[platform](results, template, column) if template else PLAIN[platform](results)
+            FILLED_IN[platform](results, template, column, out_of)
+            if template
+            else PLAIN[platform](results)
         )
     except BadTable as error:
         raise click.UsageError(str(error)) from None
@@ -68,7 +78,7 @@ def export(
     target = to or course / "exports" / f"{name}_{platform}.csv"
     write_sheet(target, written.lines, bom=platform == "csv")
     say(written.notes, indent="")
-    click.echo(f"{target}   ({HOW[platform]})")
+    click.echo(f"{target}   ({written.back or HOW[platform]})")
     if platform in FILLED_IN and not template:
         most = {r.assignment: formats.number(r.most) for r in results}
         click.echo(

@@ -190,18 +190,44 @@ def test_moodles_worksheet_is_filled_in(graded, tmp_path):
     assert "grace: Moodle says the grade cannot be changed" in said
 
 
-def test_a_worksheet_in_another_language_needs_its_column_named(graded, tmp_path):
-    template = tmp_path / "worksheet.csv"
-    words = [("Full name", "Name"), ("Email address", "E-Mail"), (",Grade,", ",Bewertung,")]
-    words.append(("Maximum Grade", "Bestwertung"))
+def translated(tmp_path, **words: str):
     text = WORKSHEET.replace("Lovelace", "Byron")
-    for word, other in words:
-        text = text.replace(word, other)
+    for word, other in words.items():
+        text = text.replace(word.replace("_", " "), other)
+    template = tmp_path / "worksheet.csv"
     template.write_text(text)
-    words = (STEM, "--for", "moodle", "--template", str(template), "--column", "Bewertung")
-    assert "does not say what marks are out of there" in run(graded, *words, code=1)
+    return STEM, "--for", "moodle", "--template", str(template)
+
+
+@pytest.mark.parametrize(
+    ("mark", "highest"),
+    [
+        ("Bewertung", "Höchste Bewertung"),
+        ("Note", "Note maximale"),
+        ("Calificación", "Calificación máxima"),
+        ("Voto", "Voto massimo"),
+        ("Grade", "Maximum grade"),
+    ],
+)
+def test_the_highest_mark_is_known_in_other_languages(graded, tmp_path, mark, highest):
+    """8.5 of 9 is 94.44 of 100, however the two columns are called."""
+    words = translated(tmp_path, Maximum_Grade=highest, **{",Grade,": f",{mark},"})
+    said = run(graded, *words)
     text = (graded / "exports" / f"{STEM}_moodle.csv").read_text()
-    assert "Ada Byron,ada@uni.example,Submitted for grading,8.5," in text
+    assert "Ada Byron,ada@uni.example,Submitted for grading,94.44," in text
+    assert f"{highest} is 100 there and 9 here: marks are scaled" in said
+    assert "Upload grading worksheet" in said and "CSV file" not in said
+
+
+def test_where_the_highest_mark_is_not_known_nothing_is_written_until_it_is_said(graded, tmp_path):
+    words = translated(tmp_path, Maximum_Grade="Bestwertung", **{",Grade,": ",Bewertung,"})
+    words += ("--column", "Bewertung")
+    said = run(graded, *words, code=2)
+    assert "does not say what marks are out of there" in said and "--out-of 100" in said
+    assert not (graded / "exports").exists()
+    assert "Upload grading worksheet" in run(graded, *words, "--out-of", "100")
+    text = (graded / "exports" / f"{STEM}_moodle.csv").read_text()
+    assert "Ada Byron,ada@uni.example,Submitted for grading,94.44," in text
 
 
 def test_a_worksheet_with_commas_in_its_numbers_keeps_them(graded, tmp_path):
