@@ -185,7 +185,11 @@ def _summary(console: Console, report: Report, course: Path) -> None:
             say(line)
         say(f"all of them: {write_changes(course, report)}")
     if report.needs_person:
-        say(f"{report.needs_person} wait for a person: nbgrader formgrader, or jupyter lab")
+        many = report.needs_person != 1
+        say(
+            f"{report.needs_person} answer{'s wait' if many else ' waits'} for a person: type  "
+            "jupyter lab  in the course folder, then Nbgrader > Formgrader > Manual Grading"
+        )
     if tests_changed(course, report.assignment):
         name = report.assignment
         say(f"the tests of {name} have changed since the release:  course release {name}")

@@ -97,6 +97,17 @@ class Recorder:
         """Extensions and penalties, where marks were given by hand or more time after grading."""
         self._database.transact(lambda db: self._settle_lateness(db, assignment))
 
+    def waiting(self, assignment: str) -> int:
+        """Answers that a person has still to look at."""
+        count = (
+            sa.select(sa.func.count(GRADE.c.id))
+            .join(SUBMITTED, GRADE.c.notebook_id == SUBMITTED.c.id)
+            .join(SUBMISSION, SUBMITTED.c.assignment_id == SUBMISSION.c.id)
+            .join(ASSIGNMENT, SUBMISSION.c.assignment_id == ASSIGNMENT.c.id)
+            .where(ASSIGNMENT.c.name == assignment, GRADE.c.needs_manual_grade)
+        )
+        return self._database.transact(lambda db: db.scalar(count))
+
     def _settle_lateness(self, db: sa.Connection, name: str) -> None:
         counts = sa.func.coalesce(GRADE.c.manual_score, GRADE.c.auto_score)
         score = sa.func.sum(counts + sa.func.coalesce(GRADE.c.extra_credit, 0.0))

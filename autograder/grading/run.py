@@ -67,6 +67,7 @@ class Report:
     by_step: dict[str, float] = field(default_factory=dict)
     """Seconds of all submissions together."""
     needs_person: int = 0
+    """Answers of this assignment, whenever they were graded."""
     changes: list[Change] = field(default_factory=list)
     """Marks that are others now though the answer is the same: a test was mended."""
 
@@ -116,6 +117,7 @@ def grade_class(
             pool = stack.enter_context(make_pool(folder, data))
             for outcome in pool.grade(desk.jobs(todo, key_of, device)):
                 listener.done(outcome, desk.take(outcome))
+        report.needs_person = recorder.waiting(stem)
     report.seconds = time.perf_counter() - started
     return report
 
@@ -182,7 +184,6 @@ class _Desk:
         self.report.graded += 1
         for step, seconds in outcome.seconds.items():
             self.report.by_step[step] = self.report.by_step.get(step, 0.0) + seconds
-        self.report.needs_person += any(mark.needs_person for mark in outcome.marks)
         return problems
 
     def _settle(self, outcome: Outcome) -> list[str]:

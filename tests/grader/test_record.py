@@ -195,6 +195,16 @@ def test_it_asks_until_a_person_has_looked(recorder, url):
     assert not grade(url, PROOF)["needs_manual_grade"]
 
 
+def test_who_waits_for_a_person_is_counted_in_the_gradebook(recorder, url):
+    """Two proofs wait, one when the other was marked; an automatic mark anew changes nothing."""
+    recorder.record(outcome("ada"))
+    recorder.record(outcome("grace"))
+    assert recorder.waiting(STEM) == 2
+    mark_by_hand(url, PROOF, "ada", manual_score=1.5)
+    recorder.record(outcome("ada", code=1.0), outcome("ada"))
+    assert recorder.waiting(STEM) == 1 and recorder.waiting("another") == 0
+
+
 def test_where_nothing_is_known_of_before_a_mark_given_by_hand_asks(recorder, url):
     recorder.record(outcome())
     mark_by_hand(url, PROOF, manual_score=1.5)
