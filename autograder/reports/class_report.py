@@ -14,14 +14,16 @@ import click
 from autograder.classroom.folder import open_gradebook, the_assignment
 from autograder.classroom.marks import settle_lateness
 from autograder.grading.journal import CannotRecord, CourseIsBusy, Journal, course_lock
+from autograder.grading.outcome import Outcome
 from autograder.release import course_option
 from autograder.reports.feedback import NOTHING
 from autograder.reports.figures import class_pictures
-from autograder.reports.results import Sheet, Submission, read_sheets
+from autograder.reports.results import Result, Sheet, Submission, read_sheets
 from autograder.reports.text import Typesetter, page
 
 FEW = 5
 """In a smaller class a distribution is nearly a list of names."""
+ENDLESS = "it took more than"
 STEPS = {
     "rebuild": "rebuilding the notebook",
     "run": "running its cells",
@@ -96,6 +98,10 @@ class Summary:
     repairs: list[tuple[str, int, tuple[str, ...]]]
     incidents: list[tuple[str, int, tuple[str, ...]]]
     points_of: dict[str, float]
+    waiting: int
+    """Answers that a person has still to look at."""
+    late: int
+    """Submissions that a late penalty was taken from."""
 
     @property
     def median(self) -> float:
@@ -181,6 +187,8 @@ class _Count:
     exercises: dict[str, Exercise] = field(default_factory=dict)
     tests: dict[tuple, list[bool]] = field(default_factory=lambda: defaultdict(list))
     slips: dict[tuple, list[str]] = field(default_factory=lambda: defaultdict(list))
+    waiting: int = 0
+    late: int = 0
     unnamed: Counter = field(default_factory=Counter)
     seconds: dict[str, list[float]] = field(default_factory=lambda: {step: [] for step in STEPS})
     repairs: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -190,16 +198,18 @@ class _Count:
         student, outcome = submission.outcome.student, submission.outcome
         self.title, self.most = submission.title, submission.most
         self.points[student] = submission.points
+        self.waiting += len(submission.waits)
+        self.late += bool(submission.sheet.penalty)
         for result in submission.results:
             if result.mark:
-                self._add_result(student, result)
+                self._add_result(outcome, result)
         for step, seconds in self.seconds.items():
             seconds.append(outcome.seconds.get(step, 0.0))
         for where, said in ((self.repairs, outcome.repairs), (self.incidents, outcome.incidents)):
             for words in sorted({without_names(words) for words in said}):
                 where[words].append(student)
 
-    def _add_result(self, student: str, result) -> None:
+    def _add_result(self, outcome: Outcome, result: Result) -> None:
         new = Exercise(result.number, result.title, result.mark.most)
         exercise = self.exercises.setdefault(result.slug, new)
         if result.mark.state == "not attempted" and result.row.by_hand is None:
@@ -213,8 +223,8 @@ class _Count:
             self.tests[key].append(finding.passed)
         named = {finding.mistake for finding in result.failed if finding.mistake}
         for mistake in named:
-            self.slips[result.number, result.title, mistake].append(student)
-        if result.failed and not named:
+            self.slips[result.number, result.title, mistake].append(outcome.student)
+        if result.failed and not named and not _has_no_numbers(result, outcome):
             self.unnamed[result.number] += 1
 
     def summary(self, everybody: set[str]) -> Summary:
@@ -239,7 +249,16 @@ class _Count:
             repairs=_often(self.repairs),
             incidents=_often(self.incidents),
             points_of=dict(sorted(self.points.items())),
+            waiting=self.waiting,
+            late=self.late,
         )
+
+
+def _has_no_numbers(result: Result, outcome: Outcome) -> bool:
+    """A proof that is built, or a loop without end: no known mistake could explain it."""
+    name = result.slug.replace("-", "_")
+    is_built = any(finding.test == name for finding in result.failed)
+    return is_built or any(words.startswith(f"{name}: {ENDLESS}") for words in outcome.incidents)
 
 
 def _often(said: dict[str, list[str]]) -> list[tuple[str, int, tuple[str, ...]]]:

@@ -2,6 +2,8 @@
 
 import io
 import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import matplotlib as mpl
 import numpy as np
@@ -15,35 +17,56 @@ BARS = 8
 """So many of the hardest properties and of the misconceptions are drawn; tables have all."""
 NOTHING = "#d5d9dd"
 WORDS = 58
-WIDTH = 9.6
 
 
-def class_pictures(summary) -> list[Markup]:
+@dataclass(frozen=True)
+class Shape:
+    """How wide the pictures are, in inches, and whether two panels stand side by side."""
+
+    width: float
+    beside: bool
+
+
+SHAPES = {"broad": Shape(9.6, True), "narrow": Shape(4.6, False)}
+"""The second is for a phone, where the first would be too small to read."""
+
+
+def class_pictures(summary) -> dict[str, list[Markup]]:
     """Totals, exercises, and what went wrong most often, as SVG whose words are text."""
-    hardest, slips = summary.hardest[:BARS], summary.misconceptions[:BARS]
-    totals, axes = new_figure(WIDTH, 2.7)
+    return {name: list(_pictures(summary, shape)) for name, shape in SHAPES.items()}
+
+
+def _pictures(summary, shape: Shape) -> Iterator[Markup]:
+    totals, axes = new_figure(shape.width, 2.7)
     _totals(axes, summary)
-    exercises, axes = new_figure(WIDTH, 0.36 * len(summary.exercises) + 1.2)
-    _exercises(axes, summary.exercises)
-    stumbled, (left, right) = new_figure(
-        WIDTH, 0.55 * max(1, len(hardest), len(slips)) + 0.5, ncols=2
+    words = "How many students have how many points; the tables hold the numbers."
+    yield _svg(totals, words, shape)
+    lines = 0.36 if shape.beside else 0.6
+    exercises, axes = new_figure(shape.width, lines * len(summary.exercises) + 1.4)
+    _exercises(axes, summary.exercises, shape)
+    words = "How much of each exercise was earned; the first table holds the numbers."
+    yield _svg(exercises, words, shape)
+    hardest, slips = summary.hardest[:BARS], summary.misconceptions[:BARS]
+    heights = [0.55 * max(1, len(bars)) + 0.5 for bars in (hardest, slips)]
+    stumbled, (first, second) = (
+        new_figure(shape.width, max(heights), ncols=2)
+        if shape.beside
+        else new_figure(shape.width, sum(heights), nrows=2, height_ratios=heights)
     )
     fails = [
         (f"{p.number}: {p.property}", p.failed / p.of, f"{p.failed} of {p.of}") for p in hardest
     ]
-    _bars(left, "Properties that fail", fails, COLOURS[0])
+    _bars(first, "Properties that fail", fails, COLOURS[0])
     made = [(f"{m.number}: {m.mistake}", m.students, f"{m.students}") for m in slips]
-    _bars(right, "Mistakes that were recognised", made, COLOURS[1])
-    return [
-        _svg(totals, "How many students have how many points; the tables hold the numbers."),
-        _svg(exercises, "How much of each exercise was earned; the first table holds the numbers."),
-        _svg(stumbled, "The hardest properties and the commonest mistakes; tables hold them all."),
-    ]
+    _bars(second, "Mistakes that were recognised", made, COLOURS[1])
+    words = "The hardest properties and the commonest mistakes; tables hold them all."
+    yield _svg(stumbled, words, shape)
 
 
-def _svg(fig: Figure, alt: str) -> Markup:
+def _svg(fig: Figure, alt: str, shape: Shape) -> Markup:
     out = io.StringIO()
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": alt}):
+    salt = f"{alt} {shape}"  # a hatch that another picture defines is not drawn if that is hidden
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": salt}):
         fig.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
     svg = out.getvalue()
     return Markup(
@@ -79,7 +102,7 @@ def _totals(axes: Axes, summary) -> None:
     axes.yaxis.get_major_locator().set_params(integer=True)
 
 
-def _exercises(axes: Axes, exercises: list) -> None:
+def _exercises(axes: Axes, exercises: list, shape: Shape) -> None:
     """Stacked shares; each part has its own hatch, since colour alone says nothing."""
     names = [
         f"{e.number}  {textwrap.shorten(e.title, WORDS, placeholder=' ...')}" for e in exercises
@@ -94,8 +117,9 @@ def _exercises(axes: Axes, exercises: list) -> None:
     places, left = np.arange(len(exercises)), np.zeros(len(exercises))
     for label, counts, colour, hatch in parts:
         bars = axes.barh(
-            places, counts, left=left, color=colour, hatch=hatch, edgecolor="white", label=label
-        )
+            places, counts, 0.8 if shape.beside else 0.5, left,
+            color=colour, hatch=hatch, edgecolor="white", label=label,
+        )  # fmt: skip
         ink = INK if colour == NOTHING else "white"
         paper = {"facecolor": colour, "edgecolor": "none", "pad": 1} if hatch else None
         for bar, count in zip(bars, counts, strict=True):
@@ -103,12 +127,18 @@ def _exercises(axes: Axes, exercises: list) -> None:
                 x, y = bar.get_x() + bar.get_width() / 2, bar.get_y() + bar.get_height() / 2
                 axes.text(x, y, count, ha="center", va="center", color=ink, size=9, bbox=paper)
         left += counts
-    axes.set_yticks(places, names)
+    if shape.beside:
+        axes.set_yticks(places, names)
+    else:  # each name above its bar
+        axes.set_yticks([])
+        for place, name in zip(places, names, strict=True):
+            axes.text(0, place - 0.48, name, va="center", size=9)
     axes.invert_yaxis()
     axes.set(xlabel="students", xlim=(0, max(left)))
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.figure.suptitle("Exercises", x=0.01, ha="left", fontsize=12)
-    axes.figure.legend(loc="outside upper right", ncols=len(parts), frameon=False, fontsize=9)
+    columns, where = (len(parts), "upper right") if shape.beside else (2, "lower left")
+    axes.figure.legend(loc=f"outside {where}", ncols=columns, frameon=False, fontsize=9)
 
 
 def _bars(axes: Axes, title: str, bars: list[tuple[str, float, str]], colour: str) -> None:

@@ -1,16 +1,23 @@
 """The class report counts right, names nobody unless asked, and asks nobody for anything."""
 
 import json
+import sqlite3
 from collections import Counter
+from dataclasses import replace
+from datetime import datetime
 
 import pytest
 from click.testing import CliRunner
 
+from autograder.classroom.folder import open_gradebook
 from autograder.cli import main
-from autograder.reports.class_report import without_names
+from autograder.grading.outcome import Finding, Mark, Outcome
+from autograder.reports.class_report import _Count, without_names
+from autograder.reports.results import Result, Row, read_sheets
 from tests.reports.conftest import STEM
 
 pytestmark = pytest.mark.whole
+LATE = 'c.AssignLatePenalties.plugin_class = "autograder.classroom.late.PercentADay"\n'
 CLASS = ("ada", "bo", "cy", "di", "ed", "flo", "gus", "absent", "Lovelace")
 
 
@@ -65,6 +72,45 @@ def test_it_names_nobody_unless_asked(course):
     assert (course / "reports" / f"{STEM}-with-names.html").stat().st_mode & 0o077 == 0
 
 
+def test_marks_that_are_not_final_are_told_beneath_the_headline(course):
+    page = report(course)
+    rows = [row for sheet in read_sheets(course, STEM).values() for row in sheet.cells.values()]
+    waiting = sum(row.waits for row in rows)
+    told = f"{waiting} answers wait for a person; these marks are not final"
+    assert page.index("is the median") < page.index(told) < page.index("handed in")
+    assert "late penalties" not in page
+    with sqlite3.connect(course / "gradebook.db") as db:
+        db.execute("UPDATE grade SET manual_score = 0 WHERE auto_score IS NULL")
+        db.execute("UPDATE grade SET needs_manual_grade = 0")
+    (course / "local_config.py").write_text(LATE)
+    with open_gradebook(course) as gradebook:
+        gradebook.update_or_create_assignment(STEM, duedate=datetime(2020, 1, 1))
+        gradebook.find_submission(STEM, "ada").timestamp = datetime(2020, 1, 2, 12)
+        gradebook.db.commit()
+    page = report(course)
+    assert "not final" not in page
+    assert "what is left after late penalties, which 1 of them has" in page
+
+
+def test_a_built_proof_and_a_loop_want_no_other_mistake():
+    """A wrong order of lines fails one test that is called as the exercise; a loop is told."""
+    failed = Finding("sums", "it sums", False, True, False)
+    built = Finding("what_it_forgets", "The lines are a proof", False, True, False)
+    mark = Mark("sums-check", 0.0, 3.0, findings=(replace(failed, test="test_sums"),))
+    proof = Mark("what-it-forgets-check", 0.0, 3.0, findings=(built,))
+    unnamed = lambda slug, mark, *incidents: counted(slug, mark, incidents).unnamed  # noqa: E731
+    assert unnamed("sums", mark) == {"1.1": 1}
+    assert unnamed("sums", mark, "sums: it took more than 5 seconds") == {}
+    assert unnamed("what-it-forgets", proof) == {}
+
+
+def counted(slug: str, mark: Mark, incidents: tuple[str, ...]):
+    count = _Count()
+    outcome = Outcome("ada", STEM, "key", (mark,), incidents=incidents)
+    count._add_result(outcome, Result(slug, "1.1", "Sums", mark, Row()))
+    return count
+
+
 @pytest.mark.parametrize(
     ("said", "shown"),
     [
@@ -91,7 +137,10 @@ def test_its_picture_comes_first_and_it_asks_nobody_for_anything(course, browser
         tab.goto(path.as_uri())
         assert asked == [path.as_uri()]
         assert tab.locator("script").count() == 0
-        assert tab.locator("svg[aria-label]").count() == 3
-        picture, first_table = tab.locator("svg").first, tab.locator("table").first
+        pictures = tab.locator("svg[aria-label]:visible")
+        assert pictures.count() == 3
+        widths = [pictures.nth(number).bounding_box()["width"] for number in range(3)]
+        assert all(300 < width < 390 for width in widths), "nothing is hidden at the side"
+        picture, first_table = tab.locator("svg:visible").first, tab.locator("table").first
         assert picture.bounding_box()["y"] < first_table.bounding_box()["y"]
         assert tab.evaluate("document.documentElement.scrollWidth") <= 390
