@@ -4,8 +4,9 @@ from pathlib import Path
 
 import click
 
+from autograder.classroom.collect import everybody
 from autograder.classroom.folder import open_gradebook, say
-from autograder.classroom.students import Student, add_students, read_students
+from autograder.classroom.students import Student, add_students, read_students, refuse_new_ids
 from autograder.classroom.tables import BadTable
 from autograder.release import prepare_course
 
@@ -77,6 +78,9 @@ def init(
     """
     try:
         lists = [(path, read_students(path)) for path in students]
+        known = everybody(folder) if (folder / "nbgrader_config.py").is_file() else []
+        for path, read in lists:
+            refuse_new_ids(path, read, known)
     except BadTable as error:
         raise click.UsageError(str(error)) from None
     is_new = not (folder / "local_config.py").is_file()
@@ -91,7 +95,7 @@ def init(
         click.echo(f"{path}: {number} student{'s' * (number != 1)}, {len(added)} of them new")
         say([*read.notes, *read.refused])
         if missing:
-            names = ", ".join(student.id for student in missing[:5])
+            names = ", ".join(student.label for student in missing[:5])
             more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
             say([f"in the course, and not in this list: {names}{more}; they stay"])
     if not students and is_new:

@@ -1,7 +1,7 @@
 """The list of students: read from whatever a platform exports, kept as students.csv."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 
@@ -46,6 +46,11 @@ class Student:
     def name(self) -> str:
         return f"{self.first_name} {self.last_name}".strip() or self.id
 
+    @property
+    def label(self) -> str:
+        """The id, which may be a number, and whose it is."""
+        return f"{self.id} {self.first_name} {self.last_name}".strip().replace("  ", " ")
+
 
 @dataclass(frozen=True)
 class Read:
@@ -55,6 +60,8 @@ class Read:
     notes: list[str]
     refused: list[str]
     """Lines that were left out: a person must look."""
+    derived: frozenset[str] = frozenset()
+    """Ids that were made of e-mail addresses."""
 
 
 def read_students(path: Path) -> Read:
@@ -62,11 +69,13 @@ def read_students(path: Path) -> Read:
     sheet = read_sheet(path)
     columns = _columns(sheet.header, path)
     found: dict[str, tuple[Student, int]] = {}
-    notes, refused = list(sheet.notes), []
+    notes, refused, derived = list(sheet.notes), [], set()
     for row in sheet.rows:
         student = _student(row, columns, notes, refused)
         if student is None:
             continue
+        if not row.cells.get(columns.get("id", "")):
+            derived.add(student.id)
         other, line = found.setdefault(student.id.casefold(), (student, row.number))
         if line == row.number:
             continue
@@ -80,7 +89,7 @@ def read_students(path: Path) -> Read:
     students = [student for student, _ in found.values()]
     if not students:
         raise BadTable(f"Nobody stands in {path}.")
-    return Read(students, notes + _shared_addresses(students), refused)
+    return Read(students, notes + _shared_addresses(students), refused, frozenset(derived))
 
 
 def _columns(header: list[str], path: Path) -> dict[str, str]:
@@ -153,7 +162,33 @@ def _shared_addresses(students: Iterable[Student]) -> list[str]:
 def known_students(course: Path) -> list[Student]:
     """The class list of this course; empty where none was given."""
     path = course / LIST
-    return read_students(path).students if path.is_file() else []
+    if not path.is_file():
+        return []
+    if "id" not in map(plain, read_sheet(path).header):
+        raise BadTable(
+            f"{path} has lost its column `id`, by which marks and work are kept; from the other "
+            "columns everybody would get a new one. Put the column back, for instance from a "
+            "backup, and type the same again."
+        )
+    return read_students(path).students
+
+
+def labels(students: Iterable[Student]) -> Callable[[str], str]:
+    """From an id to what is printed."""
+    known = {student.id: student.label for student in students}
+    return lambda id: known.get(id, id)
+
+
+def refuse_new_ids(path: Path, read: Read, known: Iterable[Student]) -> None:
+    """An address without an id must not make a second student of somebody who is known."""
+    by_address = {s.email.casefold(): s.id for s in known if s.email}
+    for student in read.students:
+        here = by_address.get(student.email.casefold(), student.id)
+        if student.id in read.derived and here != student.id:
+            raise BadTable(
+                f"{path} has no id for {student.email}; made of the address it would be "
+                f"{student.id}, and in this course it is {here}. Give a list with the ids."
+            )
 
 
 def add_students(course: Path, new: list[Student]) -> tuple[list[Student], list[Student]]:

@@ -7,12 +7,16 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
+
 SEPARATORS = ",;\t|"
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
-class BadTable(Exception):
+class BadTable(click.ClickException):
     """This is no table that can be used: what it is, and what to do."""
+
+    exit_code = 2
 
 
 @dataclass(frozen=True)

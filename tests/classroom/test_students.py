@@ -1,5 +1,8 @@
 """Lists of students as spreadsheets and platforms save them."""
 
+import csv
+from pathlib import Path
+
 import pytest
 from click.testing import CliRunner
 
@@ -160,3 +163,37 @@ def test_init_refuses_a_bad_list_before_it_makes_anything(tmp_path):
         init, [str(tmp_path / "course"), "--students", str(tmp_path / "class.csv")]
     )
     assert done.exit_code == 2 and not (tmp_path / "course").exists()
+
+
+def saved_without(column: str, path: Path) -> None:
+    """As a spreadsheet does after the column was deleted in it."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        lines = list(csv.DictReader(file))
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(
+            file, [name for name in lines[0] if name != column], extrasaction="ignore"
+        )
+        table.writeheader()
+        table.writerows(lines)
+
+
+def test_a_class_list_that_lost_its_ids_is_refused(tmp_path):
+    """Else 7001, ada@uni.example, would be a new student ada."""
+    add_students(tmp_path, [Student("7001", "Lovelace", "Ada", "ada@uni.example")])
+    saved_without("id", tmp_path / "students.csv")
+    with pytest.raises(BadTable, match="has lost its column `id`"):
+        known_students(tmp_path)
+
+
+def test_a_new_list_without_ids_makes_no_second_student_of_anybody(tmp_path):
+    """Where nobody is known yet, the ids are made of the addresses."""
+    fresh, ids = tmp_path / "fresh.csv", tmp_path / "ids.csv"
+    fresh.write_text("name,email\nAda Lovelace,ada@uni.example\n")
+    ids.write_text("id,name,email\n7001,Ada Lovelace,ada@uni.example\n")
+    for folder, first, code in (("one", fresh, 0), ("two", ids, 2)):
+        words = [str(tmp_path / folder), "--students"]
+        assert CliRunner().invoke(init, [*words, str(first)]).exit_code == 0
+        done = CliRunner().invoke(init, [*words, str(fresh)])
+        assert done.exit_code == code, done.output
+        assert ("in this course it is 7001" in done.output) == (code == 2)
+        assert len(known_students(tmp_path / folder)) == 1
