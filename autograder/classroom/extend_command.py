@@ -1,7 +1,7 @@
 """`course extend NN_topic STUDENT... --days 2`: more time for some, for one chapter or for all."""
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import click
@@ -18,6 +18,7 @@ from autograder.classroom.extensions import (
 from autograder.classroom.folder import open_gradebook
 from autograder.classroom.marks import settle_lateness
 from autograder.classroom.owners import Owners
+from autograder.classroom.students import labels
 from autograder.classroom.tables import BadTable
 from autograder.release import course_option
 
@@ -63,7 +64,7 @@ def extend(
     except BadTable as error:
         raise click.UsageError(str(error)) from None
     if not from_list and not students:
-        _show(extensions, chapter)
+        _show(course, released, extensions, chapter)
         return
     if students:
         if chapter != ALL and chapter not in released:
@@ -72,7 +73,10 @@ def extend(
             )
         time = timedelta() if remove else _time(days, hours, until, released.get(chapter), chapter)
         asked += [Extension(student, chapter, time) for student in students]
-    known, unknown = Owners(everybody(course)), []
+    if any(entry.time < timedelta() for entry in asked):
+        raise click.UsageError("less time than the others cannot be given; nothing was changed")
+    class_list, unknown = everybody(course), []
+    known, label = Owners(class_list), labels(class_list)
     for entry in asked:
         student = known.named(entry.student)
         if student is None or entry.assignment not in (ALL, *released):
@@ -81,7 +85,7 @@ def extend(
             unknown.append(f"{name}: no {what} is called so; left out")
             continue
         extensions.put(replace(entry, student=student))
-        click.echo(f"{student}: {_words(entry.time)} for {entry.assignment}")
+        click.echo(f"{label(student)}: {_said(entry, released.get(entry.assignment), until)}")
     write_extensions(course, extensions)
     settle_lateness(course, sorted(released))
     for line in unknown:
@@ -113,17 +117,35 @@ def _time(
         raise click.UsageError(f"{until!r} is no time; write 2027-01-31 23:59") from None
 
 
-def _show(extensions: Extensions, chapter: str | None) -> None:
+def _show(
+    course: Path, released: dict[str, datetime | None], extensions: Extensions, chapter: str | None
+) -> None:
     entries = [e for e in extensions.entries() if chapter in (None, e.assignment)]
+    label = labels(everybody(course))
     for entry in entries:
-        click.echo(f"{entry.student}  {entry.assignment}  {_words(entry.time)}")
+        time = _words(entry.time, released.get(entry.assignment))
+        click.echo(f"{label(entry.student)}  {entry.assignment}  {time}")
     if not entries:
         click.echo("nobody has more time; give some with  course extend 03_softmax ada --days 2")
 
 
-def _words(time: timedelta) -> str:
+def _said(entry: Extension, due: datetime | None, until: str | None) -> str:
+    if not entry.time:
+        return f"the extension for {entry.assignment} is taken away"
+    words = _deadline(due + entry.time) if until and due else _words(entry.time, due)
+    return f"{words} for {entry.assignment}"
+
+
+def _deadline(time: datetime) -> str:
+    """The gradebook's times are UTC; people read their own."""
+    return f"until {time.replace(tzinfo=UTC).astimezone():%Y-%m-%d %H:%M}"
+
+
+def _words(time: timedelta, due: datetime | None) -> str:
     hours = time / timedelta(hours=1)
     if not hours:
         return "no more time"
+    if due and hours % 1:
+        return _deadline(due + time)
     number, unit = (hours / 24, "day") if hours % 24 == 0 else (hours, "hour")
     return f"{number:g} more {unit}{'s' * (number != 1)}"
