@@ -12,9 +12,10 @@ import sqlalchemy as sa
 from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.classroom.collect import everybody
-from autograder.classroom.extensions import Extensions, read_extensions, write_extensions
+from autograder.classroom.extensions import FILE, Extensions, read_extensions, write_extensions
 from autograder.classroom.feedback_zip import feedback_zip, known_folders, remember_folders
-from autograder.classroom.students import Student, known_students, write_students
+from autograder.classroom.students import LIST, Student, known_students, write_students
+from autograder.classroom.tables import plain
 from autograder.grading.journal import CannotRecord, CourseIsBusy, Journal, course_lock
 from autograder.notebooks import gradebook_address
 from autograder.release import course_option
@@ -51,13 +52,20 @@ def forget(student: str, course: Path, yes: bool) -> None:
         with course_lock(course):
             marks = _submissions_of(course, student)
             paths = list(_files_of(course, student))
-            if marks is None and not paths:
+            tables = set(_tables_with(course, student))
+            on_lists = list(_lists_with(course, student))
+            if marks is None and not on_lists and set(paths) <= tables:
                 click.echo(
-                    f"Error: {course} keeps nothing of a student called {student!r}.", err=True
+                    f"Error: {course} keeps nothing of a student whose id is {student!r}."
+                    + _perhaps(course, student),
+                    err=True,
                 )
                 raise SystemExit(UNKNOWN)
             for path in paths:
-                click.echo(f"  {path.relative_to(course)}")
+                whole = ", the whole file: the next command writes it anew" * (path in tables)
+                click.echo(f"  {path.relative_to(course)}{whole}")
+            for path in on_lists:
+                click.echo(f"  {path.relative_to(course)}, what it has of {student}")
             click.echo(f"  marks and comments of {marks or 0} submissions in the gradebook")
             if not yes and not click.confirm(f"Remove all of this of {student} for good?"):
                 raise SystemExit(1)
@@ -94,6 +102,11 @@ def _files_of(course: Path, student: str) -> Iterator[Path]:
             yield logs / f"{student}.json"
     sheets = (course / "quizzes" / f"island-{student}{of}.html" for of in ("", "-key"))
     yield from filter(Path.is_file, sheets)
+    yield from _tables_with(course, student)
+
+
+def _tables_with(course: Path, student: str) -> Iterator[Path]:
+    """What names others, too, and is written anew by the next command."""
     for assignment in sorted((course / "collected").glob("*/")):
         feedback = feedback_zip(course, assignment.name)
         if student in known_folders(course, assignment.name) and feedback.is_file():
@@ -104,6 +117,29 @@ def _files_of(course: Path, student: str) -> Iterator[Path]:
         for path in sorted(course.glob(pattern)):
             if named.search(path.read_bytes().decode("utf-8", errors="replace")):
                 yield path
+
+
+def _lists_with(course: Path, student: str) -> Iterator[Path]:
+    """What stays, without the lines of this student."""
+    if any(known.id == student for known in known_students(course)):
+        yield course / LIST
+    if any(extension.student == student for extension in read_extensions(course).entries()):
+        yield course / FILE
+    for assignment in sorted((course / "collected").glob("*/")):
+        if student in known_folders(course, assignment.name):
+            yield assignment / "moodle.json"
+
+
+def _perhaps(course: Path, name: str) -> str:
+    """Who is called so; several may be."""
+    wanted = plain(name)
+    class_list = everybody(course) if wanted else []
+    found = [
+        s.label
+        for s in class_list
+        if wanted in map(plain, (s.id, s.first_name, s.last_name, s.name, s.email))
+    ]
+    return f" Did you mean {' or '.join(found[:5])}? Type the id." if found else ""
 
 
 def _called(course: Path, student: str) -> list[str]:

@@ -112,6 +112,9 @@ def test_it_asks_first_and_no_leaves_everything(course, url):
     done = forget(course, "ada", answer="n\n")
     assert done.exit_code == 1
     assert "submitted/ada" in done.output and "1 submissions" in done.output
+    for part in ("students.csv, what it has of ada", "extensions.csv, what it has of ada"):
+        assert part in done.output
+    assert "exports/one.csv, the whole file" in done.output
     assert contents(url) == before and (course / "submitted" / "ada").is_dir()
 
 
@@ -122,6 +125,15 @@ def test_a_name_that_is_nobodys_removes_nothing(course, url, name):
     assert done.exit_code == 2 and "keeps nothing" in done.output
     assert contents(url) == before
     assert set(files) <= set(course.rglob("*")) | {course / "grading" / "holder.json"}
+
+
+@pytest.mark.parametrize("name", ["Ada", "lovelace", "Ada Lovelace"])
+def test_a_first_name_is_no_id_and_says_whose_it_is(course, url, name):
+    """A table that names her is no reason to remove it."""
+    before = contents(url)
+    done = forget(course, name, "--yes")
+    assert done.exit_code == 2 and "Did you mean ada Ada Lovelace?" in done.output
+    assert contents(url) == before and (course / "exports" / "moodle.csv").is_file()
 
 
 def test_a_link_is_removed_and_not_followed(course, tmp_path):
