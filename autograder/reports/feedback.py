@@ -16,6 +16,7 @@ from rich.progress import track
 from autograder.classroom.feedback_zip import known_folders, write_feedback_zip
 from autograder.classroom.folder import open_gradebook, the_assignment
 from autograder.classroom.marks import settle_lateness
+from autograder.classroom.students import known_students, labels
 from autograder.grading import submissions
 from autograder.grading.journal import CannotRecord, CourseIsBusy, Journal, course_lock
 from autograder.grading.outcome import Finding, Outcome
@@ -64,7 +65,8 @@ def feedback(chapter: str, student: str, exchange: bool, course: Path) -> None:
     if not written:
         click.echo(f"nobody was graded yet; type  course grade {chapter}", err=True)
         raise SystemExit(NOTHING)
-    console.print(f"{chapter}: {len(written)} pages  {course / 'feedback'}/*/{chapter}")
+    pages = f"{len(written)} page{'s' * (len(written) != 1)}"
+    console.print(f"{chapter}: {pages}  {course / 'feedback'}/*/{chapter}")
     if waiting := sum(bool(submission.waits) for submission in written):
         console.print(
             f"{waiting} of them say that a person has still to look: mark in the formgrader, "
@@ -79,11 +81,15 @@ def feedback(chapter: str, student: str, exchange: bool, course: Path) -> None:
 
 
 def _zip_for_moodle(course: Path, chapter: str, students: list[str]) -> None:
-    target, without = write_feedback_zip(course, chapter, students)
+    """With the pages that were written before, since a new zip takes the place of the old."""
+    there = {path.parent.parent.name for path in (course / "feedback").glob(f"*/{chapter}/*.html")}
+    others = sorted((there & known_folders(course, chapter).keys()) - set(students))
+    target, without = write_feedback_zip(course, chapter, [*students, *others])
     click.echo(f"for Moodle: {target}")
     click.echo("  in the assignment: Grading action, Upload multiple feedback files in a zip")
     if without:
-        click.echo(f"  not in it, since they were not collected from Moodle: {', '.join(without)}")
+        names = ", ".join(map(labels(known_students(course)), without))
+        click.echo(f"  not in it, since they were not collected from Moodle: {names}")
 
 
 def _hand_back(course: Path, chapter: str, written: list[Submission]) -> int:

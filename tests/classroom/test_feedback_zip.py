@@ -5,7 +5,8 @@ import zipfile
 import pytest
 
 from autograder.classroom.collect import collect_from
-from autograder.classroom.feedback_zip import known_folders, write_feedback_zip
+from autograder.classroom.feedback_zip import feedback_zip, known_folders, write_feedback_zip
+from autograder.reports.feedback import _zip_for_moodle
 from tests.grader.rows import STEM
 
 NAME = f"{STEM}.ipynb"
@@ -71,6 +72,15 @@ def test_who_was_not_collected_from_moodle_is_told_and_not_in_the_zip(course, fr
     from_moodle("Ada Lovelace_4711_assignsubmission_file_/" + NAME, "grace.ipynb")
     target, without = write_feedback_zip(course, STEM, ["ada", "grace"])
     assert (list(moodle_reads(target)), without) == (["ada"], ["grace"])
+
+
+def test_one_page_written_again_leaves_the_others_in_the_zip(course, from_moodle, capsys):
+    from_moodle(
+        "Ada Lovelace_4711_assignsubmission_file_/" + NAME,
+        "Kurt Gödel_3_assignsubmission_file_/" + NAME,
+    )
+    _zip_for_moodle(course, STEM, ["ada"])
+    assert moodle_reads(feedback_zip(course, STEM)) == {"ada": "for ada", "kurt": "for kurt"}
 
 
 def test_a_second_zip_takes_nobody_out(course, from_moodle):
