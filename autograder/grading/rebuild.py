@@ -33,6 +33,7 @@ SCANS_AT_MOST = 100
 A_JPEG, A_SCAN = b"\xff\xd8", b"\xff\xda"
 OF_TWO = "answers are in "
 """So begins what is said where one of several was graded: a person may want to decide which."""
+MISSING = "its answer cell is missing"
 A_VERSION = re.compile(r"[\w.+-]{1,40}", re.ASCII)
 
 
@@ -68,6 +69,9 @@ def rebuild(files: dict[str, bytes], released: nbformat.NotebookNode, stem: str)
     known = {_nbgrader(cell)["grade_id"]: cell for cell in released.cells if _nbgrader(cell)}
     cells, version = _choose(files, known, stem, repairs)
     found, own = _sort_out(cells, known, repairs)
+    for key, cell in known.items():
+        if key not in found and _nbgrader(cell).get("solution"):
+            repairs.append(f"{_number(key, released)}: {MISSING}")
     result = Rebuilt(nbformat.from_dict(released), {}, set(), repairs)
     kept = own.pop(None, [])
     for cell in result.notebook.cells:
@@ -250,10 +254,14 @@ def _sort_out(cells: list[dict], known: dict, repairs: list[str]) -> tuple[dict,
             repairs.append(
                 f"the cell {key} had become a {_short(str(copies[-1].get('cell_type')))} cell"
             )
-    for key, cell in known.items():
-        if key not in found and _nbgrader(cell).get("solution"):
-            repairs.append(f"the answer cell {key} is missing")
     return found, own
+
+
+def _number(key: str, released: nbformat.NotebookNode) -> str:
+    """Of the exercise, as its heading says."""
+    headings = (cell.source for cell in released.cells if cell.id == f"{key}-task")
+    found = re.match(r"## ([\d.]+) ", next(headings, ""))
+    return found[1] if found else key
 
 
 def key_of(cell: dict, known: dict) -> str | None:

@@ -25,7 +25,7 @@ from autograder.grading.journal import (
     journal_key,
 )
 from autograder.grading.outcome import Outcome
-from autograder.grading.rebuild import OF_TWO
+from autograder.grading.rebuild import MISSING, OF_TWO
 from autograder.grading.record import NotInGradebook, Recorder, recorder_of
 from autograder.grading.referee import Job
 from autograder.notebooks import nbgrader_configuration
@@ -188,7 +188,7 @@ class _Desk:
 
     def _settle(self, outcome: Outcome) -> list[str]:
         problems = [*outcome.incidents]
-        problems += [repair for repair in outcome.repairs if repair.startswith(OF_TWO)]
+        problems += [repair for repair in outcome.repairs if _for_a_person(repair)]
         if any(mark.state == "not gradable" for mark in outcome.marks):
             problems.append("no marks: a person must look")
         previous = self.journal.last_recorded(outcome.student, self.stem)
@@ -228,6 +228,11 @@ class _Desk:
         kept = asdict(outcome) | {"problems": problems}
         del kept["notebook"]
         _write(folder / f"{outcome.student}.json", json.dumps(kept, indent=1) + "\n")
+
+
+def _for_a_person(repair: str) -> bool:
+    """What may have cost marks, and only a person can put right."""
+    return repair.startswith(OF_TWO) or repair.endswith(MISSING)
 
 
 def _changes(previous: Outcome | None, outcome: Outcome) -> Iterator[Change]:

@@ -90,7 +90,7 @@ def test_a_deleted_cell_comes_back_empty(handed_in, released):
     result = rebuilt(handed_in, released)
     assert [c.id for c in result.notebook.cells] == [c.id for c in released.cells]
     assert result.answers["logsumexp"] == cell(released, "logsumexp").source
-    assert result.repairs == ["the answer cell logsumexp is missing"]
+    assert result.repairs == ["3.4: its answer cell is missing"]
 
 
 def test_cells_come_back_in_order(handed_in, released):

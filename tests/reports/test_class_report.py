@@ -119,7 +119,7 @@ def counted(slug: str, mark: Mark, incidents: tuple[str, ...]):
         ("2 notebooks were handed in; Ada.ipynb was graded", "more than one notebook"),
         ("no notebook was handed in; there is: ada.docx", "no notebook was handed in"),
         ("Ada.ipynb is larger than 64 MiB", "the notebook is larger than 64 MiB"),
-        ("the answer cell softmax is missing", "the answer cell softmax is missing"),
+        ("3.4: its answer cell is missing", "3.4: its answer cell is missing"),
     ],
 )
 def test_what_was_repaired_is_told_without_names(said, shown):
