@@ -65,6 +65,10 @@ def island(students: tuple[str, ...], course: Path) -> None:
         for student in students:
             if student != Path(student).name:
                 raise click.UsageError(f"{student!r} is no name for a student")
+            if names and student not in names:
+                click.echo(
+                    f"{student} is not in the list of students; the sheet is made all the same"
+                )
             asked = questions(Island.of(student, secret))
             for of, is_key in (("", False), ("-key", True)):
                 path = folder / f"island-{student}{of}.html"

@@ -59,11 +59,11 @@ class Question:
 @click.option(
     "--to",
     type=click.Path(path_type=Path, file_okay=False),
-    help="The folder for the two pages.  [default: quizzes/ in the course folder]",
+    help="The folder for the two files.  [default: quizzes/ in the course folder]",
 )
 @course_option
 def quiz(chapter: str, seed: int, questions: int, to: Path | None, course: Path) -> None:
-    """Make a sheet for a closed-book quiz, and its key: two pages to print.
+    """Make a sheet for a closed-book quiz, and its key: two files to print.
 
     The same seed gives the same sheet. Exit code 0: made; 2: there is no such chapter.
 
