@@ -1,5 +1,6 @@
 """`course collect NN_topic [SOURCE]...`: take in what was handed in, and report on it."""
 
+import re
 from collections.abc import Callable
 from contextlib import nullcontext
 from datetime import datetime
@@ -12,6 +13,7 @@ from rich.progress import track
 
 from autograder.classroom.collect import Collected, collect_from, everybody
 from autograder.classroom.folder import open_gradebook, the_assignment
+from autograder.classroom.students import labels
 from autograder.release import course_option, nbgrader_api, parse_time, why
 
 LOOK, NOTHING = 1, 2
@@ -49,7 +51,7 @@ def collect(chapter: str, sources: tuple[Path, ...], when: datetime | None, cour
     else:
         with console.status("looking into the exchange") if console.is_terminal else nullcontext():
             report = _from_exchange(course, chapter)
-    lines = _lines(chapter, report)
+    lines = _lines(chapter, report, labels(everybody(course)))
     _keep(course / "collected" / chapter / "report.txt", lines)
     click.echo("\n".join(lines))
     if not report.taken and not report.unchanged:
@@ -73,9 +75,13 @@ def _from_exchange(course: Path, stem: str) -> Collected:
     before = _stamps(course, stem)
     result = nbgrader_api(course).collect(stem, update=True)
     if not result["success"]:
+        reason = why(result)
+        if closed := re.search(r"Unwritable directory, .*?: (.*)", reason):
+            reason = f"{closed[1]} is not there, or you may not write to it."
         click.echo(
-            f"Error: nbgrader's exchange gave nothing: {why(result)}\n"
-            "Its folder is c.Exchange.root in local_config.py.\n"
+            f"Error: nbgrader's exchange gave nothing: {reason}\n"
+            "On a hub, whoever runs it makes that folder and lets everybody write to it; it is "
+            "c.Exchange.root in local_config.py.\n"
             f"To collect from a folder or a zip, type  course collect {stem} FOLDER-OR-ZIP",
             err=True,
         )
@@ -99,13 +105,13 @@ def _stamps(course: Path, stem: str) -> dict[str, tuple]:
     }
 
 
-def _lines(stem: str, report: Collected) -> list[str]:
-    lines = [f"{who}: {note}" for who, note in report.notes]
+def _lines(stem: str, report: Collected, label: Callable[[str], str]) -> list[str]:
+    lines = [f"{label(who)}: {note}" for who, note in report.notes]
     if report.problems:
         lines += ["", "for a person to look at:"]
-        lines += [f"  {who}: {problem}" for who, problem in report.problems]
+        lines += [f"  {label(who)}: {problem}" for who, problem in report.problems]
     if report.missing:
-        names = ", ".join(report.missing[:10])
+        names = ", ".join(map(label, report.missing[:10]))
         more = f" and {len(report.missing) - 10} more" if len(report.missing) > 10 else ""
         lines += ["", f"nothing from {len(report.missing)}: {names}{more}"]
     counts = f"{len(report.taken)} taken, {len(report.unchanged)} unchanged"

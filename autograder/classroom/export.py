@@ -158,7 +158,7 @@ def into_moodle_file(
     def line(row: dict[str, str], result: Result | None) -> list[str]:
         locked = row.get("Grade can be changed", "Yes").casefold() in ("no", "nein", "non")
         if result and result.score is not None and locked:
-            export.notes.append(f"{result.student.id}: Moodle says the grade cannot be changed")
+            export.notes.append(f"{result.student.label}: Moodle says the grade cannot be changed")
         elif result and result.score is not None:
             mark = number(scale(result.score))
             row = row | {chosen: mark.replace(".", ",") if comma else mark}
@@ -193,7 +193,7 @@ def _fill(
     for id, result in of.items():
         if id not in met and result.score is not None:
             export.notes.append(
-                f"{id} ({result.student.name}) has {number(result.score)} points here and no line "
+                f"{result.student.label} has {number(result.score)} points here and no line "
                 "in the platform's file"
             )
     return export

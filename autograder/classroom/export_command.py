@@ -91,7 +91,7 @@ def export(
 
 
 def _waiting(results: list[Result]) -> str:
-    waits = [f"{r.student.id} ({r.assignment})" for r in results if r.waits]
+    waits = [f"{r.student.label} ({r.assignment})" for r in results if r.waits]
     if not waits:
         return ""
     more = f" and {len(waits) - 5} more" if len(waits) > 5 else ""

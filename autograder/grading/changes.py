@@ -1,6 +1,7 @@
 """What grading again has changed: a table of marks before and after; and what it would."""
 
 import csv
+from collections.abc import Callable
 from pathlib import Path
 
 from autograder.bundle import shown_tests
@@ -11,7 +12,7 @@ from autograder.release import chapter_folders
 SHOWN = 20
 
 
-def before_and_after(changes: list[Change]) -> list[str]:
+def before_and_after(changes: list[Change], label: Callable[[str], str] = str) -> list[str]:
     """First each exercise with all of its students, then single marks, as many as are read."""
     lines = ["", "the answer is the same, and the mark is another:", ""]
     of_cell: dict[str, list[Change]] = {}
@@ -25,12 +26,12 @@ def before_and_after(changes: list[Change]) -> list[str]:
         lines.append(
             f"  {cell:<{wide}}  {len(some):>8}  {up:>2}  {len(some) - up:>4}  {total:>+13.5g}"
         )
-    names = max(len(change.student) for change in changes[:SHOWN])
+    names = max(len(label(change.student)) for change in changes[:SHOWN])
     lines += ["", f"  {'student':<{max(names, 7)}}  {'exercise':<{wide}}  before  after"]
     for change in changes[:SHOWN]:
         lines.append(
-            f"  {change.student:<{max(names, 7)}}  {change.cell:<{wide}}  {change.before:>6.4g}  "
-            f"{change.after:>5.4g}"
+            f"  {label(change.student):<{max(names, 7)}}  {change.cell:<{wide}}  "
+            f"{change.before:>6.4g}  {change.after:>5.4g}"
         )
     if len(changes) > SHOWN:
         lines.append(f"  and {len(changes) - SHOWN} more")

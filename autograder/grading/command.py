@@ -10,6 +10,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from autograder.classroom.students import known_students, labels
 from autograder.grading.changes import before_and_after, tests_changed, write_changes
 from autograder.grading.devices import NO_CUDA, NO_GPU_IN_THE_SANDBOX, TRUSTED, cuda_here
 from autograder.grading.journal import CannotRecord, CourseIsBusy
@@ -63,7 +64,7 @@ def grade(
 ) -> None:
     """Grade what was handed in for one chapter; only what is new or has changed.
 
-    Ctrl-C loses nothing: the same command goes on where it stopped.
+    Ctrl-C loses nothing: the same command, without --again, goes on where it stopped.
     Exit code 0: all graded; 1: a person should look at some; 2: nothing could be graded.
 
     Example: course grade 03_softmax
@@ -73,8 +74,9 @@ def grade(
     if device == "cuda":
         demand_cuda(scheduler, trust_submissions)
     console = Console(stderr=as_json, soft_wrap=True)
+    label = labels(known_students(course))
     try:
-        with Bar(console) as bar:
+        with Bar(console, label) as bar:
             report = grade_class(
                 course,
                 chapter,
@@ -85,7 +87,9 @@ def grade(
                 listener=Listener(bar.begin, bar.done, bar.left_out),
             )
     except KeyboardInterrupt:
-        click.echo("stopped; what was graded is kept, and the same command goes on from there")
+        words = " and ".join(["--again"] * again + ["--kernel"] * kernel)
+        go_on = f"it goes on from there without {words}" if words else "the same command goes on"
+        click.echo(f"stopped; what was graded is kept, and {go_on}")
         raise SystemExit(130) from None
     except (CannotRecord, CourseIsBusy, NotReleased, NoSandbox) as reason:
         click.echo(f"Error: {reason}", err=True)
@@ -93,7 +97,7 @@ def grade(
     if as_json:
         print(json.dumps(asdict(report), indent=1))
     else:
-        _summary(console, report, course)
+        _summary(console, report, course, label, student)
     if not report.handed_in:
         raise SystemExit(NOT_GRADED)
     raise SystemExit(PROBLEMS if report.problems else 0)
@@ -131,8 +135,8 @@ def make_pool(
 class Bar:
     """A bar with rate and time left where there is a terminal; above it each problem at once."""
 
-    def __init__(self, console: Console):
-        self.console = console
+    def __init__(self, console: Console, label: Callable[[str], str] = str):
+        self.console, self._label = console, label
         self._progress = Progress(
             TextColumn("grading"),
             BarColumn(),
@@ -156,7 +160,7 @@ class Bar:
         self._progress.update(self._task, advance=1, rate=rate)
 
     def left_out(self, student: str, problem: str) -> None:
-        self.console.print(f"{student}: {problem}", markup=False, highlight=False)
+        self.console.print(f"{self._label(student)}: {problem}", markup=False, highlight=False)
 
     def __enter__(self) -> "Bar":
         self._progress.__enter__()
@@ -166,10 +170,15 @@ class Bar:
         self._progress.__exit__(*error)
 
 
-def _summary(console: Console, report: Report, course: Path) -> None:
+def _summary(
+    console: Console, report: Report, course: Path, label: Callable[[str], str], only: str
+) -> None:
     def say(line: str) -> None:
         console.print(line, markup=False, highlight=False)
 
+    if not report.handed_in and only != "*":
+        say(f"no submission of {report.assignment} fits {only}")
+        return
     if not report.handed_in:
         say(f"nobody has handed in {report.assignment} under {course / 'submitted'}")
         return
@@ -181,7 +190,7 @@ def _summary(console: Console, report: Report, course: Path) -> None:
     if report.problems:
         say(f"{len({student for student, _ in report.problems})} with something to look at, above")
     if report.changes:
-        for line in before_and_after(report.changes):
+        for line in before_and_after(report.changes, label):
             say(line)
         say(f"all of them: {write_changes(course, report)}")
     if report.needs_person:

@@ -209,12 +209,14 @@ def test_an_exchange_that_is_not_there_is_said_in_three_lines(course, tmp_path):
     assert done.exit_code == 2 and str(tmp_path / "none") in done.output
     lines = [line for line in done.output.splitlines() if not line.startswith("[")]
     assert len(lines) == 3 and "Traceback" not in done.output, done.output
+    assert "is not there, or you may not write to it" in done.output
+    assert "contact your instructor" not in "".join(lines)
 
 
 def test_nothing_at_all_is_told_with_the_place_that_was_looked_at(course, tmp_path):
     (tmp_path / "empty").mkdir()
     done = CliRunner().invoke(collect, [STEM, str(tmp_path / "empty"), "--course", str(course)])
-    assert done.exit_code == 2 and "nothing from 4: " in done.output
+    assert done.exit_code == 2 and "nothing from 4: kurt Kurt Gödel, " in done.output
     assert done.output.endswith(f"nothing of {STEM} was found in {tmp_path / 'empty'}\n")
 
 

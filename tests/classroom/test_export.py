@@ -61,7 +61,7 @@ def test_the_plain_table_has_a_line_for_everybody(graded):
     states = [lines[s]["state"] for s in ("ada", "grace", "emmy")]
     assert states == ["graded", "waits for a person", "not handed in"]
     assert {line["most"] for line in lines.values()} == {number(MOST)}
-    assert "not final, since a person has still to mark some of it: grace" in said
+    assert "not final, since a person has still to mark some of it: grace Grace Hopper" in said
 
 
 def test_again_gives_the_same_file(graded):
@@ -187,7 +187,7 @@ def test_moodles_worksheet_is_filled_in(graded, tmp_path):
         "Participant 41": "94.44", "Participant 42": "12.00", "Participant 43": ""
     }  # fmt: skip
     assert "Maximum Grade is 100 there and 9 here: marks are scaled" in said
-    assert "grace: Moodle says the grade cannot be changed" in said
+    assert "grace Grace Hopper: Moodle says the grade cannot be changed" in said
 
 
 def translated(tmp_path, **words: str):
@@ -304,19 +304,28 @@ def test_a_late_penalty_follows_a_mark_given_by_hand(late):
 
 
 def test_more_time_takes_the_penalty_away_also_after_grading(late):
-    assert "ada: 2 more days for 01_rows" in grant(late, STEM, "ada", "--days", "2")
+    assert "ada Ada Lovelace: 2 more days for 01_rows" in grant(late, STEM, "ada", "--days", "2")
     assert scores(late) == pytest.approx({"ada": 7.0, "grace": 5.6})
     grant(late, STEM, "ada", "--days", "2")
     assert scores(late)["ada"] == pytest.approx(7.0), "again is no further extension"
-    grant(late, STEM, "ada", "--remove")
+    said = grant(late, STEM, "ada", "--remove")
+    assert "the extension for 01_rows is taken away" in said
     assert scores(late)["ada"] == pytest.approx(5.6)
 
 
 def test_more_time_that_was_given_beforehand_counts_when_they_hand_in(late):
-    grant(late, STEM, "emmy", "--until", "2027-02-03 12:00+00:00")
+    said = grant(late, STEM, "emmy", "--until", "2027-02-03 12:01")
+    assert "emmy Emmy Noether: until 2027-02-03 12:01 for 01_rows" in said
+    assert "until 2027-02-03 12:01" in grant(late)
     when = DUE.replace(tzinfo=UTC) + timedelta(hours=36)
     record(late, outcome("emmy"), handed_in=when)
     assert scores(late)["emmy"] == pytest.approx(7.0)
+
+
+@pytest.mark.parametrize("less", [("--days", "-2"), ("--until", "2027-01-30 12:00")])
+def test_less_time_is_refused(late, less):
+    assert "less time than the others cannot be given" in grant(late, STEM, "ada", *less)
+    assert "nobody has more time" in grant(late)
 
 
 def test_an_accommodation_holds_everywhere_unless_a_chapter_says_otherwise(late):
@@ -324,7 +333,7 @@ def test_an_accommodation_holds_everywhere_unless_a_chapter_says_otherwise(late)
     assert scores(late)["ada"] == pytest.approx(7.0)
     grant(late, STEM, "ada", "--hours", "24")
     assert scores(late)["ada"] == pytest.approx(6.3)
-    assert "ada  all  2 more days" in grant(late)
+    assert "ada Ada Lovelace  all  2 more days" in grant(late)
 
 
 def test_a_list_of_accommodations_names_people_as_lists_do(late, tmp_path):

@@ -1,12 +1,19 @@
 """What the commands say of a class: how many, who, and what to type next."""
 
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from autograder.classroom.students import labels
+from autograder.grading.changes import before_and_after
 from autograder.grading.command import grade
+from autograder.grading.rebuild import MISSING
+from autograder.grading.run import Change
+from autograder.reports.island_sheet import island
+from tests.classroom.conftest import CLASS
 from tests.grader.rows import PROOF, STEM, mark_by_hand, outcome
 
 
@@ -22,7 +29,8 @@ class Settled:
 
     def grade(self, jobs):
         for job in jobs:
-            yield outcome(job.student, key=job.key)
+            found = outcome(job.student, key=job.key)
+            yield replace(found, repairs=(f"1.1: {MISSING}",) * (job.student == "ada"))
 
 
 @pytest.fixture
@@ -47,3 +55,37 @@ def test_answers_that_wait_are_counted_whenever_they_were_graded(handed_in):
     for student in ("ada", "grace"):
         mark_by_hand(f"sqlite:///{handed_in / 'gradebook.db'}", PROOF, student, manual_score=1.0)
     assert "wait for a person" not in run(grade, STEM, "--again", course=handed_in)
+
+
+def test_a_deleted_answer_is_named_with_whose_it_is(handed_in):
+    """A person should look: it is no mark that was earned."""
+    assert "ada Ada Lovelace: 1.1: its answer cell is missing" in run(
+        grade, STEM, course=handed_in, code=1
+    )
+
+
+def test_a_changed_mark_says_whose_it_is():
+    told = "\n".join(before_and_after([Change("kurt", "sums-check", 3.0, 4.0)], labels(CLASS)))
+    assert "kurt Kurt Gödel  sums-check       3      4" in told
+
+
+def test_a_name_that_fits_nobody_is_told(handed_in):
+    said = run(grade, STEM, "--student", "x*", course=handed_in, code=2)
+    assert f"no submission of {STEM} fits x*" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [((), "the same command goes on"), (("--again",), "it goes on from there without --again")],
+)
+def test_a_run_that_is_stopped_says_how_to_go_on(handed_in, monkeypatch, words, told):
+    def stop(*args, **settings):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("autograder.grading.command.grade_class", stop)
+    assert told in run(grade, STEM, *words, course=handed_in, code=130)
+
+
+def test_an_island_for_somebody_who_is_not_in_the_list_says_so(course):
+    assert "zoe is not in the list of students" in run(island, "zoe", course=course)
+    assert "is not in the list" not in run(island, "ada", course=course)
