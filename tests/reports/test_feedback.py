@@ -233,6 +233,18 @@ def test_the_page_asks_nobody_for_anything_and_fits_a_phone(written, browser, sc
         assert tab.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+@pytest.mark.browser
+def test_on_paper_no_label_is_parted_from_what_it_names(written, browser):
+    path = written / "feedback" / "ada" / STEM / f"{STEM}.html"
+    with browser.new_context() as context:
+        tab = context.new_page()
+        tab.goto(path.as_uri())
+        tab.emulate_media(media="print")
+        labels = tab.locator("summary, h2, h3, h2 + .facts")
+        kept = labels.evaluate_all("all => all.map(one => getComputedStyle(one).breakAfter)")
+    assert len(kept) > 8 and set(kept) == {"avoid"}
+
+
 def test_nbgrader_hands_the_pages_out_and_writes_the_same_itself(course, tmp_path):
     """Also where somebody's submission never came through the exchange."""
     (course / "submitted" / "ada" / STEM / "submission_secret.txt").write_text("only ada knows")
