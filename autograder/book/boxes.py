@@ -58,7 +58,7 @@ class CourseDirective(SphinxDirective):
         """A paragraph of Markdown and ready nodes."""
         paragraph = nodes.paragraph(classes=classes.split())
         for part in parts:
-            paragraph += self.words(part) if isinstance(part, str) else part
+            paragraph += part if isinstance(part, nodes.Node) else self.words(part)
         return paragraph
 
 
