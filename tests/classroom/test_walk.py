@@ -135,7 +135,10 @@ def test_a_whole_assignment(tmp_path, browser):
         )
         archive.writestr("Grace Hopper_4712_assignsubmission_file_/essay.docx", b"PK word")
     said = type_("course", "collect", STEM, submissions, cwd=course, codes=(1,))
-    assert "ada: was called Copy of" in said and "grace: handed in essay.docx" in said
+    assert (
+        "ada Ada Lovelace: was called Copy of" in said
+        and "grace Grace Hopper: handed in essay.docx" in said
+    )
     said = type_("course", "grade", STEM, cwd=course, codes=(0, 1))
     assert "1 graded" in said and "1 answer waits for a person" in said
     said = type_("course", "export", STEM, cwd=course, codes=(1,))
