@@ -22,6 +22,7 @@ from autograder.sandbox.host import NoSandbox
 from autograder.sandbox.tiers import choose
 
 NOT_GRADED, PROBLEMS = 2, 1
+SAME = "the same command goes on from there"
 
 
 @click.command()
@@ -88,8 +89,8 @@ def grade(
             )
     except KeyboardInterrupt:
         words = " and ".join(["--again"] * again + ["--kernel"] * kernel)
-        go_on = f"it goes on from there without {words}" if words else "the same command goes on"
-        click.echo(f"stopped; what was graded is kept, and {go_on}")
+        go_on = f"it goes on from there without {words}"
+        click.echo(f"stopped; what was graded is kept, and {go_on if words else SAME}")
         raise SystemExit(130) from None
     except (CannotRecord, CourseIsBusy, NotReleased, NoSandbox) as reason:
         click.echo(f"Error: {reason}", err=True)
