@@ -47,7 +47,8 @@ def check(name: str, device: str = "cpu") -> float:
         print(unknown.args[0])
         return 0.0
     except NoAnswer as nothing:
-        first = ": run the cell with your answer first" * isinstance(nothing, NotDefined)
+        to_run = isinstance(nothing, NotDefined) and _shell()  # a file or a page has all there is
+        first = ": run the cell with your answer first" if to_run else ""
         print(f"{name}: {nothing}{first}")
         return 0.0
     said = [found.report]

@@ -55,9 +55,6 @@ def check(name: str, cells: list[tuple[str, str]]) -> bool:
     notebook.cells.sources.clear()
     for cell, source in (("set-up", SET_UP), *cells):
         notebook.cells.ran(cell, source)
-    if name not in cells[-1][1]:
-        print(f"{name}: nothing in your text is called {name}")
-        return False
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
         points = notebook.check(name)

@@ -179,7 +179,7 @@ def _sum_of(rows: list[Standing]) -> str:
     by_hand = sum(r.exercise["points"] for r in rows if r.exercise.get("marking") == "by hand")
     at_stake = sum(row.at_stake for row in rows)
     words = f"{here:.4g} of {most:g} points here"
-    words += f", {at_stake:.2g} of them only if the rest holds when you hand in" if at_stake else ""
+    words += f", {at_stake:.3g} of them only if the rest holds when you hand in" if at_stake else ""
     words += f"; {by_hand:g} more are given by a person" if by_hand else ""
     left = [row.exercise["number"] for row in rows if not row.attempted]
     return f"{words}. " + (f"Not attempted: {', '.join(left)}." if left else "All are attempted.")

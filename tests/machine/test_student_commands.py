@@ -179,6 +179,13 @@ def test_the_plain_file_runs_as_it_is(bundle):
     assert "3 of 7 points here" in done.stdout
 
 
+@KINDS
+def test_an_answer_that_is_no_python_is_told_as_such(bundle, kind):
+    write(bundle / f"{STEM}{kind}", row_means="def row_means(X:\n    return X")
+    for verb in (("check", "row_means"), ("left",)):
+        assert "no valid Python: line 1: '(' was never closed" in run(bundle, *verb).stdout
+
+
 def test_the_whole_course_is_one_folder_whose_chapters_are_named(course, tmp_path):
     with zipfile.ZipFile(bundle_of_all(course, [STEM])) as archive:
         archive.extractall(tmp_path)
@@ -187,6 +194,7 @@ def test_the_whole_course_is_one_folder_whose_chapters_are_named(course, tmp_pat
     assert "No assignment is called 09_else" in run(folder, "left", "09_else").stderr
     write(folder / STEM / f"{STEM}.py", row_means=RIGHT)
     assert "3 of 7 points here" in run(folder, "submit", STEM).stdout
+    assert "3 of 7 points here" in run(folder, "left", STEM[:2]).stdout
     assert (folder / STEM / "hand_in" / f"{STEM}.ipynb").is_file()
     assert f"python course.py submit {STEM}" in (folder / "README.md").read_text()
 

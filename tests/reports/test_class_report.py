@@ -98,13 +98,12 @@ def test_a_built_proof_and_a_loop_want_no_other_mistake():
     built = Finding("what_it_forgets", "The lines are a proof", False, True, False)
     mark = Mark("sums-check", 0.0, 3.0, findings=(replace(failed, test="test_sums"),))
     proof = Mark("what-it-forgets-check", 0.0, 3.0, findings=(built,))
-    unnamed = lambda slug, mark, *incidents: counted(slug, mark, incidents).unnamed  # noqa: E731
-    assert unnamed("sums", mark) == {"1.1": 1}
-    assert unnamed("sums", mark, "sums: it took more than 5 seconds") == {}
-    assert unnamed("what-it-forgets", proof) == {}
+    assert counted("sums", mark).unnamed == {"1.1": 1}
+    assert counted("sums", mark, "sums: it took more than 5 seconds").unnamed == {}
+    assert counted("what-it-forgets", proof).unnamed == {}
 
 
-def counted(slug: str, mark: Mark, incidents: tuple[str, ...]):
+def counted(slug: str, mark: Mark, *incidents: str):
     count = _Count()
     outcome = Outcome("ada", STEM, "key", (mark,), incidents=incidents)
     count._add_result(outcome, Result(slug, "1.1", "Sums", mark, Row()))
