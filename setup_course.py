@@ -35,7 +35,10 @@ VERBS = {
     "test-slow": ("tests with databases and whole installations", [PYTEST + " -m slow"]),
     "bench": ("measure speed", ["python -m benchmarks", "python -m benchmarks.grading"]),
     "lint": ("style, layout and spelling", LINT),
-    "lock": ("pin in requirements.lock what pyproject.toml wants", ["python -m autograder.lock"]),
+    "lock": (
+        "pin in requirements.lock what pyproject.toml wants",
+        ["python -m autograder.tools.lock"],
+    ),
     "setup": ("nothing but set up", []),
     "clean": ("delete what was built, but not .venv", []),
 }

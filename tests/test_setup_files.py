@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from autograder.cli import main
-from autograder.lock import CUDA, objections
+from autograder.commands.cli import main
+from autograder.tools.lock import CUDA, objections
 
 ROOT = Path(__file__).parents[1]
 LOCK = (ROOT / "requirements.lock").read_text()

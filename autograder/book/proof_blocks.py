@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from docutils import nodes
 
 from autograder.book.markup import html
-from autograder.exercises import ProofBlocks
+from autograder.exercises.assignment import ProofBlocks
 
 HOW = """
 Put lines in order so that they prove it. Not every line belongs, and more than one order may be

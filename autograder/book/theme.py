@@ -15,7 +15,7 @@ from sphinx.config import Config
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from autograder.book.boxes import fold_line
-from autograder.book.kept import kept
+from autograder.book.build_cache import kept
 
 HERE = Path(__file__).resolve().parent
 CODE_COLOURS = {"light": "a11y-high-contrast-light", "dark": "a11y-high-contrast-dark"}

@@ -11,11 +11,11 @@ from pathlib import Path
 import nbformat
 from sphinx.application import Sphinx
 
-from autograder.book import packing, runtime
+from autograder.book import pyodide_packing, runtime
 from autograder.book.bundles import made_once
-from autograder.bundle import version_of, write_checks, write_course_lib
-from autograder.exercises import Assignment, CodeExercise, load_assignment
-from autograder.notebooks import student_notebook
+from autograder.exercises.assignment import Assignment, CodeExercise, load_assignment
+from autograder.release.bundle import version_of, write_checks, write_course_lib
+from autograder.release.notebooks import student_notebook
 
 
 def can_be_tried(exercise: CodeExercise) -> bool:
@@ -29,11 +29,11 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
     target = Path(app.outdir) / "_static" / "python"
     target.mkdir(parents=True)
     runtime.copy_to(target)
-    for archive in packing.packed_once().glob("*.packed"):
+    for archive in pyodide_packing.packed_once().glob("*.packed"):
         shutil.copy(archive, target)
     stems = sorted(app.tried)
     made = made_once(
-        app, "tried", lambda folder: _write(app, stems, folder), packing.digest(), *stems
+        app, "tried", lambda folder: _write(app, stems, folder), pyodide_packing.digest(), *stems
     )
     shutil.copytree(made, target, dirs_exist_ok=True)
 
@@ -45,8 +45,8 @@ def _write(app: Sphinx, stems: list[str], target: Path) -> None:
             assignment = load_assignment(Path(app.srcdir) / "solutions" / stem)
             folder = Path(temporary, stem)
             _write_chapter(assignment, folder, target / f"{stem}.ipynb")
-            trees[target / f"{stem}.packed"] = packing.Tree(folder)
-        packing.pack(trees)
+            trees[target / f"{stem}.packed"] = pyodide_packing.Tree(folder)
+        pyodide_packing.pack(trees)
 
 
 def _write_chapter(assignment: Assignment, folder: Path, notebook_file: Path) -> None:

@@ -15,12 +15,11 @@ from pathlib import Path, PurePath
 
 import nbformat
 
+from autograder.classroom.archives import UNREADABLE, Damaged, Item, TooLarge, how_many, items_in
+from autograder.classroom.class_list import everybody
 from autograder.classroom.feedback_zip import remember_folders
-from autograder.classroom.hand_ins import UNREADABLE, Damaged, Item, TooLarge, how_many, items_in
-from autograder.classroom.owners import Owner, Owners
-from autograder.classroom.slim import without_outputs
-from autograder.classroom.students import NO_PART_OF_A_NAME, Student, known_students
-from autograder.classroom.tables import plain
+from autograder.classroom.identify import Owner, Owners
+from autograder.classroom.strip_outputs import without_outputs
 from autograder.grading.rebuild import (
     NOTEBOOK_AT_MOST,
     PLAIN_AT_MOST,
@@ -29,7 +28,9 @@ from autograder.grading.rebuild import (
     is_answer,
     key_of,
 )
-from autograder.notebooks import COMMON
+from autograder.release.notebooks import COMMON
+from autograder.roster.csv_tables import plain
+from autograder.roster.students import NO_PART_OF_A_NAME
 from course_lib.checking import percent
 
 WORD = (".doc", ".docx", ".odt", ".rtf", ".pages")
@@ -110,18 +111,6 @@ def collect_from(
     there = {path.parent.name for path in (course / "submitted").glob(f"*/{stem}")}
     report.missing = [student.id for student in students if student.id not in there]
     return report
-
-
-def everybody(course: Path) -> list[Student]:
-    """Of the class list, and whom the gradebook knows besides."""
-    from autograder.classroom.folder import open_gradebook
-
-    listed = {student.id: student for student in known_students(course)}
-    with open_gradebook(course) as gradebook:
-        for row in gradebook.students:
-            student = Student(row.id, row.last_name or "", row.first_name or "", row.email or "")
-            listed.setdefault(row.id, student)
-    return list(listed.values())
 
 
 def _owned(

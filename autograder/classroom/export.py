@@ -16,10 +16,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autograder.classroom.identify import Owners
 from autograder.classroom.marks import Result
-from autograder.classroom.owners import Owners
-from autograder.classroom.students import Student
-from autograder.classroom.tables import BadTable, Sheet, plain, read_sheet
+from autograder.roster.csv_tables import BadTable, Sheet, plain, read_sheet
+from autograder.roster.students import Student
 
 CANVAS_WHO = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
 CANVAS_SPLIT = ["LastName", "FirstName"]

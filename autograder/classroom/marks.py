@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from autograder.classroom.collect import everybody
-from autograder.classroom.folder import open_gradebook, the_assignment
-from autograder.classroom.students import Student
-from autograder.grading.record import recorder_of
-from autograder.release import nbgrader_configuration
+from autograder.classroom.class_list import everybody
+from autograder.grading.gradebook import recorder_of
+from autograder.release.course_folder import nbgrader_configuration, open_gradebook, the_assignment
+from autograder.roster.students import Student
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,11 @@ import csv
 from collections.abc import Callable
 from pathlib import Path
 
-from autograder.bundle import shown_tests
-from autograder.exercises import BadExercise, CodeExercise, load_assignment
-from autograder.grading.run import Change, Report
-from autograder.release import chapter_folders
+from autograder.exercises.assignment import CodeExercise, load_assignment
+from autograder.exercises.toml_tables import BadExercise
+from autograder.grading.grade_class import Change, Report
+from autograder.release.bundle import shown_tests
+from autograder.release.course_folder import chapter_folders
 
 SHOWN = 20
 

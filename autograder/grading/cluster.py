@@ -8,11 +8,11 @@ from distributed import Client, Future, KilledWorker, as_completed
 
 from autograder.grading.devices import cuda_here
 from autograder.grading.journal import environment_fingerprint
-from autograder.grading.one_grader import grade_here
 from autograder.grading.outcome import Outcome
 from autograder.grading.package import released_notebook
 from autograder.grading.pool import JOB_SECONDS
 from autograder.grading.referee import Job
+from autograder.grading.warm_grader import grade_here
 from autograder.sandbox.host import NoSandbox
 
 CONNECT_SECONDS = 10

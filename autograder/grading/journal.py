@@ -20,6 +20,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from autograder.grading.outcome import Outcome
+from autograder.paths import ROOT
 
 LAYOUT = 1
 TABLE = """
@@ -39,7 +40,6 @@ PRAGMA synchronous = NORMAL"""
 a network disk only where one process has the file to itself, which is what EXCLUSIVE says."""
 BUSY_SECONDS = 5
 
-ROOT = Path(__file__).parents[2]
 JUDGING = ("autograder/grading", "autograder/sandbox", "course_lib")
 """The sources on which a verdict depends: tests compute what they expect with all of course_lib."""
 PACKAGES = ("numpy", "torch", "matplotlib", "nbgrader", "mathematics-of-attention")

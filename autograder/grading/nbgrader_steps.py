@@ -12,10 +12,10 @@ import nbformat
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 
+from autograder.grading.grade_class import grade_class
 from autograder.grading.journal import Journal
-from autograder.grading.one_grader import grade_here
 from autograder.grading.rebuild import Unreadable, rebuild
-from autograder.grading.run import grade_class
+from autograder.grading.warm_grader import grade_here
 
 
 class Rebuild(NbGraderPreprocessor):

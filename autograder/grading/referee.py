@@ -18,12 +18,12 @@ from typing import Any
 import nbformat
 from nbformat.v4 import new_output
 
-from autograder.grading.flags import mentioned, suspicious
 from autograder.grading.outcome import Finding, Mark, Outcome, digest
 from autograder.grading.rebuild import Rebuilt, Unreadable, rebuild
+from autograder.grading.suspicious import mentioned, suspicious
 from autograder.sandbox import codec, limits
 from autograder.sandbox.host import Gone, NoSandbox, Sandbox, Student, TooSlow
-from course_lib.checking import record
+from course_lib.checking import recordings
 from course_lib.checking.answers import NoAnswer
 from course_lib.checking.judge import judge, judge_proof, report
 from course_lib.checking.perform import Question, Reply
@@ -151,7 +151,7 @@ class Grader:
     def _verdicts(
         self, name: str, check: str, folder: Path, attempt: "Attempt", hidden: bool
     ) -> list[Verdict]:
-        exercise = record.read(folder)
+        exercise = recordings.read(folder)
         library = attempt.prepare(name, check, tuple(exercise["withholds"]))
         device = attempt.device if library == "torch" else "cpu"
         run = Run(library, DEFAULT_DTYPE[library], device)
@@ -182,7 +182,7 @@ class Grader:
                     meta.grade_id, points, meta.points, answer=answer, findings=(found,)
                 ), said
             verdicts = seen + self._verdicts(name, meta.grade_id, folder, attempt, hidden=True)
-            exercise, run = record.read(folder), verdicts[0].run
+            exercise, run = recordings.read(folder), verdicts[0].run
             flags = suspicious(attempt.mentioned, tuple(exercise["withholds"]))
             attempt.incidents += [f"{name}: {flag}" for flag in flags]
             points = round(float(earned(verdicts, exercise["points"])), 6)

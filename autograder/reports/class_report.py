@@ -9,17 +9,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 
-import click
-
-from autograder.classroom.folder import open_gradebook, the_assignment
-from autograder.classroom.marks import settle_lateness
-from autograder.grading.journal import CannotRecord, CourseIsBusy, Journal, course_lock
+from autograder.grading.journal import Journal, course_lock
 from autograder.grading.outcome import Outcome
-from autograder.release import course_option
-from autograder.reports.feedback import NOTHING
 from autograder.reports.figures import class_pictures
+from autograder.reports.pages import page
 from autograder.reports.results import Result, Sheet, Submission, read_sheets
-from autograder.reports.text import Typesetter, page
+from autograder.typeset.typesetter import Typesetter
 
 FEW = 5
 """In a smaller class a distribution is nearly a list of names."""
@@ -111,32 +106,6 @@ class Summary:
     def each(self) -> list[float]:
         """Seconds of each submission."""
         return [sum(parts) for parts in zip(*self.seconds.values(), strict=True)]
-
-
-@click.command()
-@click.argument("chapter", metavar="NN_topic")
-@course_option
-@click.option("--names", is_flag=True, help="Say who; without it the page names nobody.")
-def report(chapter: str, course: Path, names: bool) -> None:
-    """Write one page on the class: points, hardest properties, misconceptions, repairs, time.
-
-    It is a single file that names nobody, unless --names is given: open it, print it, show it.
-    Exit code 0: written; 2: nothing is graded yet.
-
-    Example: course report 03_softmax
-    """
-    with open_gradebook(course) as gradebook:
-        the_assignment(gradebook, chapter)
-    try:
-        settle_lateness(course, [chapter])
-        path = write_report(course, chapter, names)
-    except (CannotRecord, CourseIsBusy) as reason:
-        click.echo(f"Error: {reason}", err=True)
-        raise SystemExit(NOTHING) from None
-    if path is None:
-        click.echo(f"nobody was graded yet; type  course grade {chapter}", err=True)
-        raise SystemExit(NOTHING)
-    click.echo(f"class report  {path}" + ("  (with names: not for the class)" if names else ""))
 
 
 def write_report(course: Path, stem: str, names: bool = False) -> Path | None:

@@ -7,7 +7,7 @@ from nbconvert.exporters import HTMLExporter
 
 from autograder.grading.journal import Journal
 from autograder.reports.feedback import feedback_page, submissions_of
-from autograder.reports.text import Typesetter
+from autograder.typeset.typesetter import Typesetter
 
 
 class FeedbackExporter(HTMLExporter):

@@ -7,16 +7,10 @@ import math
 import random
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 
-import click
 import numpy as np
 
-from autograder.classroom.students import known_students
-from autograder.release import course_option
-from autograder.reports.quiz import MINUTES, Question
-from autograder.reports.text import Typesetter, page
-from autograder.seeds import secret_seed
+from autograder.reports.quiz import Question
 from course_lib import softmax, softmax_at
 from course_lib.island import NAMES
 
@@ -45,40 +39,6 @@ class Island:
     @property
     def scores(self) -> np.ndarray:
         return math.log(2) * np.array(self.loudness, dtype=float)
-
-
-@click.command()
-@click.argument("students", nargs=-1, required=True, metavar="STUDENT...")
-@course_option
-def island(students: tuple[str, ...], course: Path) -> None:
-    """Make a sheet of questions on an island of the student's own, and its key, to print.
-
-    The same student gets the same island; nobody can work it out without your course folder.
-
-    Example: course island ada grace
-    """
-    folder = course / "quizzes"
-    folder.mkdir(parents=True, exist_ok=True)
-    secret = secret_seed(course, "island")
-    names = {student.id: student.name for student in known_students(course)}
-    with Typesetter() as typesetter:
-        for student in students:
-            if student != Path(student).name:
-                raise click.UsageError(f"{student!r} is no name for a student")
-            if names and student not in names:
-                click.echo(
-                    f"{student} is not in the list of students; the sheet is made all the same"
-                )
-            asked = questions(Island.of(student, secret))
-            for of, is_key in (("", False), ("-key", True)):
-                path = folder / f"island-{student}{of}.html"
-                values = {"is_key": is_key, "minutes": MINUTES * len(asked)}
-                values["which"] = f"For {names.get(student, student)}"
-                title = "An island of your own"
-                html = page("quiz.html", typesetter, title=title, questions=asked, **values)
-                path.write_text(html, encoding="utf-8")
-                path.chmod(0o600 if is_key else 0o644)
-                click.echo(f"{'key  ' if is_key else 'sheet'}  {path}")
 
 
 def questions(island: Island) -> list[Question]:

@@ -14,23 +14,15 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 
-from autograder.exercises import (
-    Assignment,
-    BadExercise,
-    CodeExercise,
-    ProofBlocks,
-    load_assignment,
-)
-from autograder.prove import RUNS, answers_in
-from autograder.release import chapter_folders, course_option
-from autograder.reports.text import Typesetter, page, sentence
+from autograder.exercises.assignment import Assignment, CodeExercise, ProofBlocks
+from autograder.exercises.prove import RUNS, answers_in
+from autograder.reports.pages import page, sentence
+from autograder.typeset.typesetter import Typesetter
 from course_lib.checking.run import Run
 from course_lib.checking.verdicts import Verdict, load_module, run_test, tests_in
 
-REFUSED = 2
 MINUTES = 4
 """For one question."""
 ENTRIES = 8
@@ -50,36 +42,6 @@ class Question:
     """To write on."""
     answer: str = ""
     reasons: list[str] = field(default_factory=list)
-
-
-@click.command()
-@click.argument("chapter", metavar="NN_topic")
-@click.option("--seed", type=int, default=1, show_default=True, help="Another sheet for each.")
-@click.option("--questions", type=click.IntRange(1, 20), default=6, show_default=True)
-@click.option(
-    "--to",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="The folder for the two files.  [default: quizzes/ in the course folder]",
-)
-@course_option
-def quiz(chapter: str, seed: int, questions: int, to: Path | None, course: Path) -> None:
-    """Make a sheet for a closed-book quiz, and its key: two files to print.
-
-    The same seed gives the same sheet. Exit code 0: made; 2: there is no such chapter.
-
-    Example: course quiz 03_softmax --seed 7
-    """
-    folders = chapter_folders(course)
-    if chapter not in folders:
-        known = ", ".join(sorted(folders))
-        raise click.UsageError(f"no chapter is called {chapter!r}. There are: {known}")
-    try:
-        assignment = load_assignment(folders[chapter])
-    except BadExercise as error:
-        click.echo(f"Error: {error}", err=True)
-        raise SystemExit(REFUSED) from None
-    sheet, key = write_quiz(assignment, seed, questions, to or course / "quizzes")
-    click.echo(f"sheet  {sheet}\nkey    {key}  (not for students)")
 
 
 def write_quiz(assignment: Assignment, seed: int, number: int, folder: Path) -> tuple[Path, Path]:

@@ -15,8 +15,7 @@ import nbformat
 import sqlalchemy as sa
 
 from autograder.grading.database import Database
-from autograder.grading.outcome import Finding, Mark, Outcome
-from autograder.grading.record import (
+from autograder.grading.gradebook import (
     ASSIGNMENT,
     CELL,
     CHECK,
@@ -27,7 +26,8 @@ from autograder.grading.record import (
     SUBMISSION,
     SUBMITTED,
 )
-from autograder.notebooks import gradebook_address
+from autograder.grading.outcome import Finding, Mark, Outcome
+from autograder.release.course_folder import gradebook_address
 from course_lib.checking import percent
 
 HEADING = re.compile(r"## ([\d.]+) (.*?)(?: ★)?")

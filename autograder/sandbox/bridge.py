@@ -19,7 +19,7 @@ from jupyter_client.blocking import BlockingKernelClient
 from jupyter_client.connect import write_connection_file
 from matplotlib.font_manager import fontManager, json_dump
 
-from autograder.sandbox import codec, limits, student
+from autograder.sandbox import child, codec, limits
 
 FOLDER = Path("/scratch/.kernel")
 """Out of the way of a student's own files; sockets are names in it, as there is no network."""
@@ -157,10 +157,10 @@ class _Shows:
                 self._streams[content["name"]].hear(content["text"])
             case "error":
                 said = content["ename"], content["evalue"], content["traceback"]
-                self._outputs.append(student.error_output(*said))
+                self._outputs.append(child.error_output(*said))
             case "execute_result" | "display_data" | "update_display_data" as kind:
                 kind = "display_data" if kind != "execute_result" else kind
-                self._outputs += student.output(kind, content["data"])
+                self._outputs += child.output(kind, content["data"])
             case "clear_output":
                 self._outputs.clear()
                 for stream in self._streams.values():
@@ -170,9 +170,9 @@ class _Shows:
         return all(stream.ended for stream in self._streams.values())
 
     def answer(self, error: list[str] | None) -> tuple[dict[str, Any], list[bytes]]:
-        kept = student.those_that_fit(self._outputs)
+        kept = child.those_that_fit(self._outputs)
         if len(kept) < len(self._outputs):
-            self._streams["stderr"].keep(student.MORE_SHOWN)
+            self._streams["stderr"].keep(child.MORE_SHOWN)
         texts = [stream.all() for stream in self._streams.values()]
         return {"outputs": kept, "error": error}, texts
 
@@ -202,4 +202,4 @@ class _Stream:
 
     def all(self) -> bytes:
         self.keep(self._tail.encode(errors="replace"))
-        return student.cut(bytes(self._text), self._size)
+        return child.cut(bytes(self._text), self._size)

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from autograder.sandbox import limits, system, warm
-from autograder.sandbox.peer import Gone, Student, TooSlow, remove
-from autograder.sandbox.places import packages_elsewhere, readable
+from autograder.sandbox.process import Gone, Student, TooSlow, remove
+from autograder.sandbox.readable_paths import packages_elsewhere, readable
 
 __all__ = ["Gone", "NoSandbox", "Sandbox", "Student", "TooSlow"]
 
@@ -174,7 +174,7 @@ def in_namespaces(arguments: list[str], at: dict[str, str], **how: Any) -> subpr
         "command": arguments,
         "environment": environment_of("/runtime", "/scratch"),
     }
-    launcher = [sys.executable, "-m", "autograder.sandbox.enter", json.dumps(world)]
+    launcher = [sys.executable, "-m", "autograder.sandbox.launcher", json.dumps(world)]
     here = os.environ | {"PYTHONPATH": str(HERE.parents[1])}
     return subprocess.Popen(launcher, env=here, **how)
 

@@ -8,14 +8,14 @@ import os
 from types import MethodType
 from typing import Any
 
-from autograder.sandbox import bridge, codec, limits, student, warm
+from autograder.sandbox import bridge, child, codec, limits, warm
 
 
 def load_ipython_extension(shell: Any) -> None:
     for name in warm.USED_LATER:  # so that later it costs nothing of a student's memory
         importlib.import_module(name)
     questions, connection = bridge.inherited()
-    respondent, kernel = student.Respondent(shell), shell.kernel
+    respondent, kernel = child.Respondent(shell), shell.kernel
 
     def answer(stream: Any, ident: list[bytes], message: dict[str, Any]) -> None:
         try:
@@ -36,14 +36,14 @@ def load_ipython_extension(shell: Any) -> None:
         kernel.session.send(stream, bridge.ANSWER, {}, parent=message, ident=ident)
 
     kernel.shell_handlers[bridge.QUESTION] = answer
-    kernel.raw_input = kernel.getpass = student.nobody_answers
-    shell.system = MethodType(student.Shell.system_piped, shell)  # there is no terminal, either
-    shell.ask_exit = MethodType(student.Shell.ask_exit, shell)
-    os.register_at_fork(after_in_child=student.print_to_descriptors)
+    kernel.raw_input = kernel.getpass = child.nobody_answers
+    shell.system = MethodType(child.Shell.system_piped, shell)  # there is no terminal, either
+    shell.ask_exit = MethodType(child.Shell.ask_exit, shell)
+    os.register_at_fork(after_in_child=child.print_to_descriptors)
 
 
-def _answer(respondent: student.Respondent, *asked: Any) -> tuple[Any, list[bytes]]:
-    answer = student.interrupted()
+def _answer(respondent: child.Respondent, *asked: Any) -> tuple[Any, list[bytes]]:
+    answer = child.interrupted()
     with contextlib.suppress(KeyboardInterrupt):
         answer = respondent.answer(*asked)
     return answer

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.sandbox.peer import Gone, Student
+from autograder.sandbox.process import Gone, Student
 
 REFUSALS = frozenset(
     ("EPERM", "EACCES", "EROFS", "EXDEV", "ENOENT", "ENOSYS", "ESRCH", "EAGAIN", "ENOMEM")

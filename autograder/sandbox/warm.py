@@ -37,9 +37,9 @@ def main() -> None:
     home = own_namespace() if tier == "namespaces" else None
     for name in USED_LATER + (["autograder.sandbox.bridge"] if kernel else []):
         importlib.import_module(name)
-    from autograder.sandbox import student
+    from autograder.sandbox import child
 
-    shell = student.warm_shell()
+    shell = child.warm_shell()
     rules = None
     if tier != "trusted":
         from autograder.sandbox.filters import student_filter
@@ -95,7 +95,7 @@ def own_namespace() -> int:
 
 
 def _become_student(connection, control, shell, rules, tier: str, request: dict) -> None:
-    from autograder.sandbox import student
+    from autograder.sandbox import child
 
     try:
         control.close()
@@ -113,7 +113,7 @@ def _become_student(connection, control, shell, rules, tier: str, request: dict)
             _lock_files(request["scratch"])
         else:
             _live_in(request["scratch"])
-        student.capture_descriptors()
+        child.capture_descriptors()
         if tier == "trusted":
             limits.impose_what_there_is()
         else:
@@ -128,7 +128,7 @@ def _become_student(connection, control, shell, rules, tier: str, request: dict)
 
             bridge.serve(connection, request["memory"])
         else:
-            student.serve(connection, shell)
+            child.serve(connection, shell)
     except EOFError:
         pass
     except BaseException:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import course_lib
-from course_lib.checking import record
+from course_lib.checking import recordings
 from course_lib.checking.answers import Cells, NoAnswer, missing_names
 from course_lib.checking.judge import judge, judge_proof, report
 from course_lib.checking.run import DEFAULT_DTYPE, Run
@@ -50,7 +50,7 @@ def examine(
         if (folder / "blocks.json").is_file():
             answer, _ = cells.answer(name)
             return _proof(name, answer, json.loads((folder / "blocks.json").read_text()))
-        with withheld(tuple(record.read(folder)["withholds"])):  # from the first import on
+        with withheld(tuple(recordings.read(folder)["withholds"])):  # from the first import on
             answer, library = cells.answer(name)
         run = Run(library, DEFAULT_DTYPE[library], device if library == "torch" else "cpu")
         return _function(name, answer, run, folder, remembered)
@@ -77,7 +77,7 @@ def _function(
             f"it uses {forgotten[0]}, which no cell defines any more, "
             "although the kernel still remembers it"
         )
-    exercise = record.read(folder)
+    exercise = recordings.read(folder)
     verdicts = judge(function, run, folder, exercise)
     held = sum(verdict.passed for verdict in verdicts)
     more = exercise["hidden"]

@@ -5,7 +5,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from course_lib.checking import record
+from course_lib.checking import recordings
 from course_lib.checking.answers import NoAnswer, NotWritten
 from course_lib.checking.blocks import Blocks
 from course_lib.checking.call import Transport
@@ -34,11 +34,11 @@ def judge(
             continue
         recorded = exercise["tests"][test.__name__]
         here = Run(run.library, run.dtype, run.device, recorded["seed"])
-        dtype = record.in_dtype_of(test, here).dtype
-        oracle = record.Replay(recorded["oracle"][dtype])
+        dtype = recordings.in_dtype_of(test, here).dtype
+        oracle = recordings.Replay(recorded["oracle"][dtype])
         verdict = run_test(test, function, here, oracle, tuple(exercise["withholds"]), transport)
         if not verdict.passed:
-            verdict = diagnose(verdict, record.known_mistakes(recorded, verdict.run))
+            verdict = diagnose(verdict, recordings.known_mistakes(recorded, verdict.run))
         verdicts.append(verdict)
     return verdicts
 

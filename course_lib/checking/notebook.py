@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from course_lib.checking import record
+from course_lib.checking import recordings
 from course_lib.checking.answers import Cells, NoAnswer, NotDefined
 from course_lib.checking.examine import Examined, checks_folder, examine
 from course_lib.checking.percent import CELL
@@ -53,7 +53,7 @@ def check(name: str, device: str = "cpu") -> float:
         return 0.0
     said = [found.report]
     if found.verdicts:
-        said += [f"  {n}" for n in _notes(name, found, record.read(checks_folder() / name))]
+        said += [f"  {n}" for n in _notes(name, found, recordings.read(checks_folder() / name))]
     text = "\n".join(said)
     print(in_lines(text) if _shell() else text)
     return Points(found)

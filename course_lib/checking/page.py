@@ -12,7 +12,7 @@ import traceback
 
 import numpy as np
 
-from course_lib.checking import notebook, record
+from course_lib.checking import notebook, recordings
 from course_lib.checking.examine import checks_folder
 
 SET_UP = "import numpy as np"
@@ -60,12 +60,12 @@ def check(name: str, cells: list[tuple[str, str]]) -> bool:
         points = notebook.check(name)
     print(said.getvalue(), end="")
     _explain(said.getvalue())
-    return points == record.read(checks_folder() / name)["points"]
+    return points == recordings.read(checks_folder() / name)["points"]
 
 
 def hints(name: str) -> list[str]:
     """What else there is to say about an exercise, in the order in which it should be said."""
-    return notebook.further_hints(record.read(checks_folder() / name))
+    return notebook.further_hints(recordings.read(checks_folder() / name))
 
 
 def _tell(error: BaseException) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom.init_command import enrol, make_folder
-from autograder.classroom.students import Student, add_students
-from tests.grader.rows import STEM
+from autograder.commands.init import enrol, make_folder
+from autograder.roster.students import Student, add_students
+from tests.grading.gradebook_fixtures import STEM
 
 CLASS = [
     Student("ada", "Lovelace", "Ada", "ada@uni.example", "1001", "s-1", "ada@uni.example", "A"),

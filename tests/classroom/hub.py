@@ -9,7 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.grader.ordinary import open_what_is_closed  # noqa: E402  (found through the line above)
+from tests.grading.as_ordinary_user import open_what_is_closed  # noqa: E402  (found through the line above)
 
 if __name__ == "__main__":
     open_what_is_closed()

@@ -6,9 +6,9 @@ import zipfile
 import pytest
 from click.testing import CliRunner
 
-from autograder.cli import main
-from tests.grader.rows import SMALL_COURSE
-from tests.grader.shut_in import NOT_ROOT, ROOT, run_as_ordinary_user
+from autograder.commands.cli import main
+from tests.grading.gradebook_fixtures import SMALL_COURSE
+from tests.grading.sandbox_fixtures import NOT_ROOT, ROOT, run_as_ordinary_user
 
 pytestmark = pytest.mark.slow
 

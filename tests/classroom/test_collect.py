@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from autograder.classroom import hand_ins
+from autograder.classroom import archives
 from autograder.classroom.collect import collect_from
-from autograder.classroom.collect_command import collect
+from autograder.commands.collect import collect
 from autograder.grading.submissions import handed_in
-from autograder.release import released_version
+from autograder.release.course_folder import released_version
 from course_lib.checking import percent
 from tests.classroom.conftest import answered
-from tests.grader.rows import STEM
+from tests.grading.gradebook_fixtures import STEM
 
 NAME = f"{STEM}.ipynb"
 
@@ -109,9 +109,9 @@ def test_what_will_be_read_is_counted_wherever_it_lies(tmp_path, files):
         (tmp_path / "folder" / name).write_text("x")
     (tmp_path / "a.zip").write_bytes(packed(dict.fromkeys(names, b"x")))
     (tmp_path / "no.zip").write_text("no zip")
-    assert hand_ins.how_many(tmp_path / "a.zip") == files
-    assert hand_ins.how_many(tmp_path / "no.zip") == 1
-    assert hand_ins.how_many(tmp_path) == files + 2
+    assert archives.how_many(tmp_path / "a.zip") == files
+    assert archives.how_many(tmp_path / "no.zip") == 1
+    assert archives.how_many(tmp_path) == files + 2
 
 
 def test_a_zip_in_a_zip_is_opened(course, take, notebook):
@@ -123,7 +123,7 @@ def test_a_zip_in_a_zip_is_opened(course, take, notebook):
 
 def test_zips_without_end_are_not_followed(course, take, notebook, monkeypatch):
     data = notebook
-    for _ in range(hand_ins.DEEP + 2):
+    for _ in range(archives.DEEP + 2):
         data = packed({"in.zip" if data != notebook else NAME: data})
     report = take({MOODLE + "in.zip": data})
     assert there(course) == {}
@@ -191,7 +191,7 @@ def test_200_megabytes_of_something_else_are_told(course, take):
 
 
 def test_a_zip_that_lies_about_its_size_is_cut(course, take, notebook, monkeypatch):
-    monkeypatch.setattr(hand_ins, "READ_AT_MOST", 1000)
+    monkeypatch.setattr(archives, "READ_AT_MOST", 1000)
     report = take({f"ada/{NAME}": notebook})
     assert there(course) == {} and report.problems
 

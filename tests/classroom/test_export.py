@@ -12,13 +12,12 @@ import pytest
 from click.testing import CliRunner
 
 from autograder.classroom.export import number
-from autograder.classroom.export_command import export
-from autograder.classroom.extend_command import extend
-from autograder.classroom.folder import open_gradebook
 from autograder.classroom.marks import read_marks
-from autograder.grading.record import recorder_of
-from autograder.release import nbgrader_configuration
-from tests.grader.rows import PROOF, STEM, mark_by_hand, outcome
+from autograder.commands.export import export
+from autograder.commands.extend import extend
+from autograder.grading.gradebook import recorder_of
+from autograder.release.course_folder import nbgrader_configuration, open_gradebook
+from tests.grading.gradebook_fixtures import PROOF, STEM, mark_by_hand, outcome
 
 MOST = 9.0
 
@@ -352,7 +351,7 @@ def test_grading_again_keeps_extension_and_hand_mark(late):
 
 
 def test_who_is_not_in_the_list_is_not_recorded(course):
-    from autograder.grading.record import NotInGradebook
+    from autograder.grading.gradebook import NotInGradebook
 
     with pytest.raises(NotInGradebook, match="mallory is not in the list of students"):
         record(course, outcome("mallory"))

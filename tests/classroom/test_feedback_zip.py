@@ -6,8 +6,8 @@ import pytest
 
 from autograder.classroom.collect import collect_from
 from autograder.classroom.feedback_zip import feedback_zip, known_folders, write_feedback_zip
-from autograder.reports.feedback import _zip_for_moodle
-from tests.grader.rows import STEM
+from autograder.commands.feedback import _zip_for_moodle
+from tests.grading.gradebook_fixtures import STEM
 
 NAME = f"{STEM}.ipynb"
 OF_PARTICIPANT = {"4711": "ada", "4712": "grace", "3": "kurt"}

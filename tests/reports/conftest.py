@@ -7,11 +7,12 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.exercises import ROOT, load_assignment
-from autograder.grading.demo import Class, Member, hand_in
+from autograder.demo.made_up_class import Class, Member, hand_in
+from autograder.exercises.assignment import load_assignment
+from autograder.grading.grade_class import grade_class
 from autograder.grading.pool import LocalPool
-from autograder.grading.run import grade_class
-from autograder.release import make_release
+from autograder.paths import ROOT
+from autograder.release.build import make_release
 
 STEM = "03_softmax"
 PROOF = "variance-in-the-jacobian"

@@ -9,9 +9,9 @@ from datetime import datetime
 import pytest
 from click.testing import CliRunner
 
-from autograder.classroom.folder import open_gradebook
-from autograder.cli import main
+from autograder.commands.cli import main
 from autograder.grading.outcome import Finding, Mark, Outcome
+from autograder.release.course_folder import open_gradebook
 from autograder.reports.class_report import _Count, without_names
 from autograder.reports.results import Result, Row, read_sheets
 from tests.reports.conftest import STEM

@@ -16,10 +16,12 @@ from click.testing import CliRunner
 from docutils.nodes import make_id
 from nbgrader.utils import notebook_hash
 
-from autograder.cli import main
-from autograder.exercises import ROOT, CodeExercise, load_course
+from autograder.commands.cli import main
+from autograder.exercises.assignment import CodeExercise, load_course
+from autograder.paths import ROOT
+from autograder.reports.pages import points, sentence
 from autograder.reports.results import mended_since
-from autograder.reports.text import Typesetter, points, sentence
+from autograder.typeset.typesetter import Typesetter
 from tests.reports.conftest import COMMENT, PROOF, STEM
 
 pytestmark = pytest.mark.whole
@@ -206,12 +208,11 @@ def test_a_named_function_stands_apart_as_tex_sets_it(tex, before, after):
 
 
 def test_without_katex_a_formula_is_shown_as_it_was_typed(monkeypatch):
-    from sphinx.errors import ExtensionError
-
-    from autograder.reports import text
+    from autograder.typeset import typesetter as text
+    from autograder.typeset.katex import NoKatex
 
     def no_katex():
-        raise ExtensionError("no network")
+        raise NoKatex("no network")
 
     monkeypatch.setattr(text, "katex_files", no_katex)
     with Typesetter() as typesetter:

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 from click.testing import CliRunner
 
-from autograder.cli import main
+from autograder.commands.cli import main
 from autograder.reports.island_sheet import LEVELS, Island, questions
 
 STUDENTS = [f"student_{k}" for k in range(40)]

@@ -7,9 +7,10 @@ import pytest
 from bs4 import BeautifulSoup
 from click.testing import CliRunner
 
-from autograder.cli import main
-from autograder.exercises import ROOT, CodeExercise, load_assignment
-from autograder.prove import RUNS, answers_in
+from autograder.commands.cli import main
+from autograder.exercises.assignment import CodeExercise, load_assignment
+from autograder.exercises.prove import RUNS, answers_in
+from autograder.paths import ROOT
 from autograder.reports.quiz import Mistakes, make_quiz, said
 from course_lib.checking.verdicts import load_module, run_test
 

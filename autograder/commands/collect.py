@@ -1,0 +1,127 @@
+"""`course collect NN_topic [SOURCE]...`: take in what was handed in, and report on it."""
+
+import re
+from collections.abc import Callable
+from contextlib import nullcontext
+from datetime import datetime
+from pathlib import Path
+
+import click
+from nbgrader.utils import parse_utc
+from rich.console import Console
+from rich.progress import track
+
+from autograder.classroom.class_list import everybody
+from autograder.classroom.collect import Collected, collect_from
+from autograder.commands.options import course_option, parse_time
+from autograder.release.course_folder import nbgrader_api, open_gradebook, the_assignment, why
+from autograder.roster.students import labels
+
+LOOK, NOTHING = 1, 2
+
+
+@click.command("collect")
+@click.argument("chapter", metavar="NN_topic")
+@click.argument(
+    "sources", nargs=-1, type=click.Path(path_type=Path, exists=True), metavar="[SOURCE]..."
+)
+@click.option(
+    "--time",
+    "when",
+    callback=parse_time,
+    help="When these were handed in; without it nothing of them counts as late.",
+)
+@course_option
+def collect(chapter: str, sources: tuple[Path, ...], when: datetime | None, course: Path) -> None:
+    """Take in what was handed in: folders, files, a platform's zip; without any, nbgrader's
+    exchange.
+
+    Names of files are put right, and each thing that a person should know is a line. Zips of
+    Moodle and Canvas are taken as they come, zips in zips, too. Nothing is lost by doing it
+    again: what was there before and differs is kept.
+
+    Exit code 0: all taken; 1: a person should look at some; 2: nothing was found.
+
+    Example: course collect 03_softmax ~/Downloads/submissions.zip
+    """
+    with open_gradebook(course) as gradebook:
+        the_assignment(gradebook, chapter)
+    console = Console()
+    if sources:
+        report = collect_from(course, chapter, sources, when, _bar(console))
+    else:
+        with console.status("looking into the exchange") if console.is_terminal else nullcontext():
+            report = _from_exchange(course, chapter)
+    lines = _lines(chapter, report, labels(everybody(course)))
+    _keep(course / "collected" / chapter / "report.txt", lines)
+    click.echo("\n".join(lines))
+    if not report.taken and not report.unchanged:
+        where = ", ".join(map(str, sources)) or "nbgrader's exchange"
+        click.echo(f"nothing of {chapter} was found in {where}")
+        raise SystemExit(NOTHING)
+    click.echo(f"next:  course grade {chapter}")
+    raise SystemExit(LOOK if report.problems else 0)
+
+
+def _bar(console: Console) -> Callable:
+    quiet = not console.is_terminal
+    return lambda items, total: track(
+        items, "reading", total, console=console, transient=True, disable=quiet
+    )
+
+
+def _from_exchange(course: Path, stem: str) -> Collected:
+    """nbgrader's own collect, which takes the latest that each student has handed in."""
+    report = Collected()
+    before = _stamps(course, stem)
+    result = nbgrader_api(course).collect(stem, update=True)
+    if not result["success"]:
+        reason = why(result)
+        if closed := re.search(r"Unwritable directory, .*?: (.*)", reason):
+            reason = f"{closed[1]} is not there, or you may not write to it."
+        click.echo(
+            f"Error: nbgrader's exchange gave nothing: {reason}\n"
+            "On a hub, whoever runs it makes that folder and lets everybody write to it; it is "
+            "c.Exchange.root in local_config.py.\n"
+            f"To collect from a folder or a zip, type  course collect {stem} FOLDER-OR-ZIP",
+            err=True,
+        )
+        raise SystemExit(NOTHING)
+    after = _stamps(course, stem)
+    for student, stamp in after.items():
+        (report.unchanged if before.get(student) == stamp else report.taken).append(student)
+    known = {student.id for student in everybody(course)}
+    if known:
+        strangers = [student for student in after if student not in known]
+        report.problems += [(name, "is not in the list of students") for name in strangers]
+    report.missing = sorted(known - set(after))
+    return report
+
+
+def _stamps(course: Path, stem: str) -> dict[str, tuple]:
+    """For each student what tells one hand-in from another."""
+    return {
+        folder.parent.name: tuple((f.name, f.stat().st_mtime_ns) for f in sorted(folder.iterdir()))
+        for folder in sorted((course / "submitted").glob(f"*/{stem}"))
+    }
+
+
+def _lines(stem: str, report: Collected, label: Callable[[str], str]) -> list[str]:
+    lines = [f"{label(who)}: {note}" for who, note in report.notes]
+    if report.problems:
+        lines += ["", "for a person to look at:"]
+        lines += [f"  {label(who)}: {problem}" for who, problem in report.problems]
+    if report.missing:
+        names = ", ".join(map(label, report.missing[:10]))
+        more = f" and {len(report.missing) - 10} more" if len(report.missing) > 10 else ""
+        lines += ["", f"nothing from {len(report.missing)}: {names}{more}"]
+    counts = f"{len(report.taken)} taken, {len(report.unchanged)} unchanged"
+    return [*lines, "", f"{stem}: {counts}, {len(report.problems)} to look at"]
+
+
+def _keep(path: Path, lines: list[str]) -> None:
+    """With the reports of earlier runs above it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    stamp = f"--- {parse_utc(datetime.now().astimezone()):%Y-%m-%d %H:%M} UTC"
+    with path.open("a", encoding="utf-8") as file:
+        file.write("\n".join([stamp, *lines, "", ""]))

@@ -1,0 +1,146 @@
+"""`course init FOLDER`: a course folder from nothing, with its students."""
+
+from pathlib import Path
+
+import click
+
+from autograder.classroom.class_list import everybody
+from autograder.commands.options import say
+from autograder.release.course_folder import open_gradebook, prepare_course
+from autograder.roster.csv_tables import BadTable
+from autograder.roster.students import Student, add_students, read_students, refuse_new_ids
+
+LOOK = 1
+SETTINGS = '''"""What is yours in this course: no command writes over this file.
+
+Each line that begins with # is a choice you have not made; take the # away to make it.
+"""
+
+c = get_config()  # noqa: F821
+
+c.CourseDirectory.course_id = "{course_id}"
+
+# Several people mark at once: one PostgreSQL database for all instead of the file gradebook.db
+{database}
+
+# Late work: so many percent of the marks for each day begun, and no more than so many in all
+# c.AssignLatePenalties.plugin_class = "autograder.classroom.late.PercentADay"
+# c.PercentADay.percent = 10
+# c.PercentADay.at_most = 50
+
+# Where your students read the book, so that their feedback pages link to its sections
+# c.Book.address = "https://..."
+
+# On a hub: the folder through which notebooks go to students and come back
+{exchange}
+'''
+PRIVATE = """# Your own exercises
+
+A chapter of your own is a folder `NN_topic` here, made like those of the course's `solutions/`:
+`course release NN_topic` finds it, and `course exercises --course .` proves it. One that is called
+as a chapter of the course takes its place. Nothing here reaches a student or the website but what
+`course release` makes of it.
+"""
+KEPT_PRIVATE = """# Marks, hidden inputs and what students handed in are nobody else's.
+*
+!.gitignore
+!solutions/
+!solutions/**
+"""
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option(
+    "--students",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    multiple=True,
+    help="A CSV file of the class, as your platform exports it. Again later: adds who is new.",
+)
+@click.option(
+    "--course-id", help="How the course is called on a hub.  [default: the folder's name]"
+)
+@click.option("--database", metavar="URL", help="A gradebook that is not a file, for many markers.")
+@click.option("--exchange", metavar="FOLDER", help="On a hub: the folder that all can write to.")
+def init(
+    folder: Path,
+    students: tuple[Path, ...],
+    course_id: str | None,
+    database: str | None,
+    exchange: str | None,
+) -> None:
+    """Make a course folder, or bring its list of students up to date.
+
+    Nothing that is there is taken away: not a student, not a mark, not a setting.
+    Exit code 0: done; 1: done, and a person should look at some lines; 2: nothing was done.
+
+    Example: course init attention_2027 --students class.csv
+    """
+    try:
+        lists = [(path, read_students(path)) for path in students]
+        known = everybody(folder) if (folder / "nbgrader_config.py").is_file() else []
+        for path, read in lists:
+            refuse_new_ids(path, read, known)
+    except BadTable as error:
+        raise click.UsageError(str(error)) from None
+    is_new = not (folder / "local_config.py").is_file()
+    make_folder(folder, course_id or folder.resolve().name, database, exchange)
+    click.echo(f"{'made' if is_new else 'there already:'} {folder}")
+    if not is_new and (course_id or database or exchange):
+        click.echo(f"  its settings stay as they are: change them in {folder / 'local_config.py'}")
+    for path, read in lists:
+        added, missing = add_students(folder, read.students)
+        enrol(folder, read.students)
+        number = len(read.students)
+        click.echo(f"{path}: {number} student{'s' * (number != 1)}, {len(added)} of them new")
+        say([*read.notes, *read.refused])
+        if missing:
+            names = ", ".join(student.label for student in missing[:5])
+            more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
+            say([f"in the course, and not in this list: {names}{more}; they stay"])
+    if not students and is_new:
+        click.echo("no list of students yet: whoever hands in is taken. To give one, type")
+        click.echo(f"  course init {folder} --students class.csv")
+    click.echo(f"next:  cd {folder} && course release 03_softmax")
+    raise SystemExit(LOOK if any(read.refused for _, read in lists) else 0)
+
+
+def make_folder(
+    folder: Path, course_id: str, database: str | None = None, exchange: str | None = None
+) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    if not any(folder.iterdir()):
+        folder.chmod(0o700)  # marks and hidden inputs; open it to a group if you teach together
+    prepare_course(folder)
+    settings = folder / "local_config.py"
+    if not settings.is_file():
+        url = database or "postgresql+psycopg://user@host/gradebook"
+        root = exchange or "/srv/attention/exchange"
+        lines = {
+            "course_id": course_id,
+            "database": f'{"" if database else "# "}c.CourseDirectory.db_url = "{url}"',
+            "exchange": f'{"" if exchange else "# "}c.Exchange.root = "{root}"',
+        }
+        settings.write_text(SETTINGS.format(**lines))
+        settings.chmod(0o600)  # it may come to hold the password of a database
+    for name, text in (("solutions/README.md", PRIVATE), (".gitignore", KEPT_PRIVATE)):
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        if not path.exists():
+            path.write_text(text)
+    with open_gradebook(folder):
+        pass  # opening makes it
+
+
+def enrol(course: Path, students: list[Student]) -> None:
+    """Into the gradebook: what it knows already of somebody and the list does not say stays."""
+    with open_gradebook(course) as gradebook:
+        for student in students:
+            known = {
+                "first_name": student.first_name,
+                "last_name": student.last_name,
+                "email": student.email,
+                "lms_user_id": student.lms_user_id,
+            }
+            given = {name: value for name, value in known.items() if value}
+            gradebook.update_or_create_student(student.id, **given)

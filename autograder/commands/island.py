@@ -1,0 +1,47 @@
+"""`course island STUDENT`: an island of one's own, questions on it, and the key."""
+
+from pathlib import Path
+
+import click
+
+from autograder.commands.options import course_option
+from autograder.release.seeds import secret_seed
+from autograder.reports.island_sheet import Island, questions
+from autograder.reports.pages import page
+from autograder.reports.quiz import MINUTES
+from autograder.roster.students import known_students
+from autograder.typeset.typesetter import Typesetter
+
+
+@click.command()
+@click.argument("students", nargs=-1, required=True, metavar="STUDENT...")
+@course_option
+def island(students: tuple[str, ...], course: Path) -> None:
+    """Make a sheet of questions on an island of the student's own, and its key, to print.
+
+    The same student gets the same island; nobody can work it out without your course folder.
+
+    Example: course island ada grace
+    """
+    folder = course / "quizzes"
+    folder.mkdir(parents=True, exist_ok=True)
+    secret = secret_seed(course, "island")
+    names = {student.id: student.name for student in known_students(course)}
+    with Typesetter() as typesetter:
+        for student in students:
+            if student != Path(student).name:
+                raise click.UsageError(f"{student!r} is no name for a student")
+            if names and student not in names:
+                click.echo(
+                    f"{student} is not in the list of students; the sheet is made all the same"
+                )
+            asked = questions(Island.of(student, secret))
+            for of, is_key in (("", False), ("-key", True)):
+                path = folder / f"island-{student}{of}.html"
+                values = {"is_key": is_key, "minutes": MINUTES * len(asked)}
+                values["which"] = f"For {names.get(student, student)}"
+                title = "An island of your own"
+                html = page("quiz.html", typesetter, title=title, questions=asked, **values)
+                path.write_text(html, encoding="utf-8")
+                path.chmod(0o600 if is_key else 0o644)
+                click.echo(f"{'key  ' if is_key else 'sheet'}  {path}")

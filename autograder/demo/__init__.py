@@ -1,0 +1,1 @@
+"""A made-up class and hostile submissions, for `course demo` and the tests."""

@@ -1,0 +1,1 @@
+"""Exercise folders: read, made new, and proved to tell right from wrong."""

@@ -1,0 +1,488 @@
+"""Prove that an exercise can tell right from wrong, before a student meets it.
+
+The model answer and every differently written right answer pass; the starter, every lazy answer and
+every wrong answer fail exactly where they must; every single edit of the model answer is noticed.
+All of it over many seeds, in NumPy and torch, float64 and float32.
+"""
+
+import ast
+import copy
+import importlib
+import inspect
+import itertools
+import signal
+import tomllib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from autograder.exercises.assignment import CodeExercise, Exercise, ProofBlocks, ProofQuestion
+from autograder.exercises.lazy_answers import lazy_answers
+from autograder.exercises.mutants import mutants
+from autograder.exercises.new import unfilled
+from course_lib.checking import expect
+from course_lib.checking.expect import Failure
+from course_lib.checking.run import AuthorError, Run
+from course_lib.checking.verdicts import (
+    Verdict,
+    diagnose,
+    earned,
+    known_results,
+    load_module,
+    run_test,
+    tests_in,
+)
+
+SEEDS = 25
+SECONDS_PER_TEST = 10
+WALL = 6
+RUNS = {
+    "numpy": (Run("numpy", "float64"), Run("numpy", "float32")),
+    "torch": (Run("torch", "float32"), Run("torch", "float64")),
+}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Why an exercise is refused: the file, the function in it, and what it does."""
+
+    file: str
+    function: str
+    problem: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.file}, {self.function}: {self.problem}"
+            if self.function
+            else f"{self.file}: {self.problem}"
+        )
+
+
+@dataclass
+class Proof:
+    """What was tried on one exercise and what came out."""
+
+    exercise: str
+    kind: str
+    tests: int = 0
+    right: int = 0
+    wrong: int = 0
+    wrong_caught: int = 0
+    mutants: int = 0
+    equivalent: int = 0
+    messages: dict[str, str] = field(default_factory=dict)
+    """For each wrong answer, what its author reads."""
+    faults: list[Fault] = field(default_factory=list)
+
+    @property
+    def holds(self) -> bool:
+        return not self.faults
+
+
+def prove(exercise: Exercise, seeds: int = SEEDS) -> Proof:
+    if left := list(unfilled(exercise)):
+        solutions = exercise.folder.parents[1]
+        faults = [
+            Fault(str(path.relative_to(solutions)), "", f"line {line} is still to be filled in")
+            for path, line in left
+        ]
+        return Proof(exercise.name, exercise.kind, faults=faults)
+    match exercise:
+        case CodeExercise():
+            return CodeProof(exercise, seeds).prove()
+        case ProofBlocks():
+            return _prove_blocks(exercise)
+        case ProofQuestion():
+            return Proof(exercise.name, exercise.kind, tests=len(exercise.rubric))
+    raise TypeError(f"no way to prove a {type(exercise).__name__}")
+
+
+class CodeProof:
+    """All that is tried on one code exercise."""
+
+    def __init__(self, exercise: CodeExercise, seeds: int):
+        self.exercise, self.seeds = exercise, seeds
+        self.proof = Proof(exercise.name, exercise.kind)
+        self.tests: dict[str, Callable] = {}
+        self.oracle: Callable = _no_oracle
+        if "torch" in exercise.libraries:
+            torch = importlib.import_module("torch")  # before any clock runs
+            torch.set_num_threads(1)  # on small arrays a second one only waits for a core
+
+    def prove(self) -> Proof:
+        modules = self._load()
+        if not modules:
+            return self.proof
+        tests, right, wrong = modules["tests.py"], modules["right.py"], modules["wrong.py"]
+        self.model = getattr(modules["solution.py"], self.exercise.name)
+        self.tests = tests_in(tests)
+        self.proof.tests = len(self.tests)
+        rights = answers_in(right)
+        oracles = [answer for answer in rights.values() if getattr(answer, "is_oracle", False)]
+        if len(oracles) != 1:
+            self._fault(
+                "right.py", "", f"{len(oracles)} answers are marked @oracle; mark the plainest one"
+            )
+            return self.proof
+        self.oracle = Remembered(oracles[0])
+        self.wrongs = answers_in(wrong)
+        for step in (self._model_answer, lambda: self._right_answers(rights)):
+            step()
+            if self.proof.faults:  # what follows would only repeat it
+                return self.proof
+        self._worked_example(tests)
+        self._starter()
+        self._wrong_answers()
+        self._lazy_answers()
+        self._mutants()
+        return self.proof
+
+    def _fault(self, file: str, function: str, problem: str) -> None:
+        path = f"{self.exercise.folder.parent.name}/{self.exercise.name}/{file}"
+        if (fault := Fault(path, function, problem)) not in self.proof.faults:
+            self.proof.faults.append(fault)
+
+    @contextmanager
+    def _blaming(self, file: str, function: str) -> Iterator[None]:
+        """Write down what ends a trial: a test that is itself wrong, an answer that never comes."""
+        try:
+            yield
+        except AuthorError as error:
+            test, _, problem = str(error).partition(": ")
+            self._fault("tests.py", test, problem)
+        except _TooSlow as slow:
+            self._fault(file, function, str(slow))
+
+    def _worked_example(self, tests: ModuleType) -> None:
+        """What a student who fails again and again is shown, where there is one."""
+        try:
+            text = getattr(tests, "on_the_island", str)()
+        except Exception as error:
+            self._fault("tests.py", "on_the_island", f"raises {error!r}")
+        else:
+            if not isinstance(text, str):
+                self._fault("tests.py", "on_the_island", f"returns {text!r}, not a text")
+
+    def _load(self) -> dict[str, ModuleType]:
+        modules = {}
+        for file in ("solution.py", "tests.py", "right.py", "wrong.py"):
+            try:
+                modules[file] = load_module(self.exercise.folder / file)
+            except Exception as error:
+                self._fault(file, "", f"cannot be imported: {error!r}")
+        return {} if self.proof.faults else modules
+
+    def _runs(self, library: str | None = None) -> Iterator[Run]:
+        libraries = [name for name in self.exercise.libraries if library in (None, name)]
+        for name, seed in itertools.product(libraries, range(self.seeds)):
+            for run in RUNS[name]:
+                yield replace(run, seed=seed)
+
+    def _run(self, test: Callable, answer: Callable, run: Run) -> Verdict:
+        with _at_most(SECONDS_PER_TEST, f"gives no answer to {test.__name__}"):
+            return run_test(test, answer, run, self.oracle, self.exercise.withholds)
+
+    def _refusals(self, answer: Callable, runs: Iterable[Run]) -> Iterator[Verdict]:
+        for run, test in itertools.product(runs, self.tests.values()):
+            verdict = self._run(test, answer, run)
+            if not verdict.passed:
+                yield verdict
+
+    def _model_answer(self) -> None:
+        self.library = self.exercise.library
+        for test in self.tests.values():
+            before = expect.expectations_met
+            with self._blaming("solution.py", self.exercise.name):
+                verdict = self._run(test, self.model, RUNS[self.library][0])
+                if not verdict.log.arguments:
+                    self._fault("tests.py", test.__name__, "never calls the function")
+                elif verdict.passed and expect.expectations_met == before:
+                    self._fault(
+                        "tests.py",
+                        test.__name__,
+                        "asserts nothing: it calls the function and expects nothing",
+                    )
+        if not self.proof.faults:
+            self._must_pass("solution.py", self.exercise.name, self.model, self.library)
+
+    def _right_answers(self, rights: dict[str, Callable]) -> None:
+        if len(rights) < 2:
+            self._fault(
+                "right.py", "", f"has {len(rights)} right answers; write two or more, differently"
+            )
+        for name in self.exercise.libraries:
+            if name != self.library and not any(
+                getattr(a, "library", name) == name for a in rights.values()
+            ):
+                self._fault("right.py", "", f"no right answer is written for {name}")
+        for name, answer in rights.items():
+            self._must_pass("right.py", name, answer, getattr(answer, "library", None))
+        self.proof.right = 1 + len(rights)
+
+    def _must_pass(self, file: str, name: str, answer: Callable, library: str | None) -> None:
+        with self._blaming(file, name):
+            if verdict := next(self._refusals(answer, self._runs(library)), None):
+                where = f"{verdict.test} ({verdict.run}, seed {verdict.run.seed})"
+                self._fault(file, name, f"is refused by {where}: {verdict.evidence}")
+
+    def _starter(self) -> None:
+        """The starter earns nothing, whatever it already holds."""
+        namespace: dict[str, Any] = {}
+        exec(
+            compile(self.exercise.starter + "\n    ...\n", "starter", "exec"),
+            namespace,
+        )
+        helpers = {
+            f"its helper {name}": value
+            for name, value in namespace.items()
+            if inspect.isfunction(value) and name != self.exercise.name
+        }
+        answers = {"as it is": namespace[self.exercise.name], **helpers}
+        for (name, answer), test in itertools.product(answers.items(), self.tests.values()):
+            with self._blaming("solution.py", self.exercise.name):
+                if self._run(test, answer, RUNS[self.library][0]).passed:
+                    self._fault(
+                        "solution.py",
+                        self.exercise.name,
+                        f"the starter ({name}) passes {test.__name__}: it gives the answer away",
+                    )
+        told = self.exercise.starter + "\n" + self.exercise.prompt
+        told = "".join(told.split())
+        for statement in self.exercise.signature.body[1:]:
+            line = ast.unparse(statement).removeprefix("return ")
+            if len(line) > 20 and "".join(line.split()) in told:
+                self._fault(
+                    "solution.py",
+                    self.exercise.name,
+                    f"the starter gives the answer away: it says `{line}`",
+                )
+
+    def _wrong_answers(self) -> None:
+        caught: set[str] = set()
+        said: dict[str, str] = {}
+        for name, answer in self.wrongs.items():
+            declared = set(getattr(answer, "fails", ()))
+            words = (answer.__doc__ or "").strip()
+            if not declared:
+                self._fault("wrong.py", name, "names no test that must catch it: write @fails(...)")
+            elif unknown := sorted(declared - set(self.tests)):
+                self._fault("wrong.py", name, f"names {unknown[0]}, which tests.py does not have")
+            elif not words:
+                self._fault(
+                    "wrong.py", name, "has no docstring: say in a few words what the mistake is"
+                )
+            elif (other := said.setdefault(words, name)) != name:
+                self._fault("wrong.py", name, f"has the words of {other}: say what differs")
+            else:
+                self._must_fail_exactly(name, answer, declared)
+            caught |= declared
+        self.proof.wrong = len(self.wrongs)
+        for test in self.tests:
+            if test not in caught:
+                self._fault("tests.py", test, "never fails: no wrong answer is caught by it")
+        if not self.proof.faults:
+            self.proof.messages = {name: self._message(a) for name, a in self.wrongs.items()}
+
+    def _must_fail_exactly(self, name: str, answer: Callable, declared: set[str]) -> None:
+        faults = len(self.proof.faults)
+        with self._blaming("wrong.py", name):
+            for run in self._runs(getattr(answer, "library", None)):
+                refusals = list(self._refusals(answer, [run]))
+                failed = {verdict.test for verdict in refusals}
+                where = f"({run}, seed {run.seed})"
+                if slipped := sorted(declared - failed):
+                    self._fault("wrong.py", name, f"slips through {slipped[0]} {where}")
+                if extra := sorted(failed - declared):
+                    self._fault(
+                        "wrong.py", name, f"also fails {extra[0]} {where}: list it in @fails"
+                    )
+                for verdict in refusals:
+                    self._must_ask(verdict)
+                if len(self.proof.faults) > faults:
+                    return
+            self.proof.wrong_caught += 1
+
+    def _must_ask(self, verdict: Verdict) -> None:
+        """Every hint is a question; only where the call itself failed there may be none."""
+        call_failed = isinstance(verdict.log.results[-1], Failure) and not verdict.hint
+        if not call_failed and not verdict.hint.rstrip().endswith("?"):
+            self._fault("tests.py", verdict.test, f"its hint is not a question: {verdict.hint!r}")
+
+    def _message(self, answer: Callable) -> str:
+        """What the author of this wrong answer reads first."""
+        run = RUNS[self.library][0]
+        test = self.tests[answer.fails[0]]
+        known = {wrong.__doc__: wrong for wrong in self.wrongs.values()}
+        results = known_results(known, test, run, self.oracle)
+        return str(diagnose(self._run(test, answer, run), results))
+
+    def _lazy_answers(self) -> None:
+        for name, run in itertools.product(lazy_answers(self.model), self._runs(self.library)):
+            answer = lazy_answers(self.model)[name]  # a fresh one: some of them remember
+            with self._blaming("solution.py", self.exercise.name):
+                verdicts = [self._run(test, answer, run) for test in self.tests.values()]
+                if share := earned(verdicts, 1.0):
+                    core = next(verdict.test for verdict in verdicts if verdict.core)
+                    problem = f"a lazy answer ({name}) earns {share:.0%} of the points"
+                    self._fault("tests.py", core, problem)
+
+    def _mutants(self) -> None:
+        listed = self._listed_equivalents()
+        alive = set()
+        for mutant in mutants(self.exercise.solution, self.exercise.name):
+            self.proof.mutants += 1
+            namespace: dict[str, Any] = {"__name__": "mutant"}
+            exec(compile(mutant.source, "mutant", "exec"), namespace)
+            with self._blaming("solution.py", self.exercise.name):
+                if self._survives(namespace[self.exercise.name]):
+                    alive.add(mutant.edit)
+                    if mutant.edit not in listed:
+                        self._fault(
+                            "solution.py",
+                            self.exercise.name,
+                            f"line {mutant.line}: no test notices the edit `{mutant.edit}`; add a "
+                            "test, or list it in mutants.toml with the reason why it is as good",
+                        )
+        for edit in sorted(listed - alive):
+            self._fault(
+                "mutants.toml",
+                "",
+                f"`{edit}` is listed as equivalent but a test notices it, or it is no edit",
+            )
+        self.proof.equivalent = len(alive & listed)
+
+    def _survives(self, answer: Callable) -> bool:
+        """With the numbers of some seed no test notices the edit."""
+        try:
+            return any(
+                next(self._refusals(answer, list(runs)), None) is None
+                for _, runs in itertools.groupby(self._runs(self.library), lambda run: run.seed)
+            )
+        except _TooSlow:
+            return False
+
+    def _listed_equivalents(self) -> set[str]:
+        path = self.exercise.folder / "mutants.toml"
+        try:
+            data = tomllib.loads(path.read_text()) if path.is_file() else {}
+        except tomllib.TOMLDecodeError as error:
+            self._fault("mutants.toml", "", f"is not valid TOML: {error}")
+            return set()
+        entries = data.get("equivalent", [])
+        for entry in entries:
+            if not entry.get("reason"):
+                self._fault("mutants.toml", "", f"`{entry.get('edit')}` is listed without a reason")
+        return {entry.get("edit") for entry in entries if entry.get("reason")}
+
+
+class Remembered:
+    """An oracle that computes each answer once: every wrong answer is asked the same questions."""
+
+    def __init__(self, oracle: Callable):
+        self.oracle, self.answers = oracle, {}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        key = _key((args, kwargs))
+        if key not in self.answers:
+            with np.errstate(all="ignore"):
+                self.answers[key] = self.oracle(*args, **kwargs)
+        return copy.deepcopy(self.answers[key])  # a test may write into what it gets
+
+
+def _key(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return (value.shape, value.dtype.str, value.tobytes())
+    if isinstance(value, dict):
+        return tuple((name, _key(value[name])) for name in sorted(value))
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_key, value))
+    return repr(value)
+
+
+def _no_oracle(*args: Any, **kwargs: Any) -> Any:
+    raise AuthorError("right.py marks no answer with @oracle")
+
+
+def answers_in(module: ModuleType) -> dict[str, Callable]:
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if inspect.isfunction(value)
+        and value.__module__ == module.__name__
+        and not name.startswith("_")
+    }
+
+
+class _TooSlow(BaseException):
+    """Not an Exception: a test must not take it for an error of the answer."""
+
+
+@contextmanager
+def _at_most(seconds: float, problem: str) -> Iterator[None]:
+    """Stop an endless loop where the platform has an alarm clock.
+
+    Seconds are those of the processor: a busy machine makes no answer slow. One that sleeps is
+    stopped by the clock on the wall.
+    """
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def ring(*_: Any) -> None:
+        raise _TooSlow(f"{problem} within {seconds} seconds")
+
+    clocks = (
+        (signal.SIGPROF, signal.ITIMER_PROF, seconds),
+        (signal.SIGALRM, signal.ITIMER_REAL, seconds * WALL),
+    )
+    previous = [signal.signal(number, ring) for number, _, _ in clocks]
+    for _, clock, limit in clocks:
+        signal.setitimer(clock, limit)
+    try:
+        yield
+    finally:
+        for (number, clock, _), before in zip(clocks, previous, strict=True):
+            signal.setitimer(clock, 0)
+            signal.signal(number, before)
+
+
+def _prove_blocks(exercise: ProofBlocks) -> Proof:
+    blocks, proof = exercise.blocks, Proof(exercise.name, exercise.kind, tests=1)
+    file = f"{exercise.folder.parent.name}/{exercise.name}/proof.toml"
+
+    def fault(problem: str) -> None:
+        proof.faults.append(Fault(file, "", problem))
+
+    for order in blocks.proofs():
+        proof.right += 1
+        if blocks.share(order) != 1 or blocks.first_fault(order):
+            fault(f"the valid order {' '.join(order)} does not earn full marks")
+    lazy = {
+        "nothing": [],
+        "one line": list(blocks.letters[:1]),
+        "the lines as shown": list(blocks.letters),
+        "the lines as shown, backwards": list(blocks.letters[::-1]),
+    }
+    for name, answer in lazy.items():
+        if share := blocks.share(answer):
+            fault(f"a lazy answer ({name}) earns {share:.0%} of the points")
+    right = blocks.one_proof
+    for letter, why in blocks.why_not.items():
+        for place in range(len(right) + 1):
+            answer = [*right[:place], letter, *right[place:]]
+            if blocks.share(answer) == 1 or blocks.first_fault(answer) is None:
+                fault(f"the distractor {letter} passes")
+        proof.wrong += 1
+        proof.wrong_caught += 1
+        proof.messages[f"distractor {letter}"] = f"line {letter}: {why}"
+    for i, j in itertools.combinations(range(len(right)), 2):
+        swapped = list(right)
+        swapped[i], swapped[j] = swapped[j], swapped[i]
+        valid = any(swapped == order for order in blocks.proofs())
+        if (blocks.share(swapped) == 1) != valid:
+            fault(f"the order {' '.join(swapped)} is marked wrongly")
+    return proof

@@ -1,0 +1,254 @@
+"""Grade a class: what was handed in goes to workers, what comes back is kept, then recorded.
+
+Each submission is judged, stored in the journal, written out, recorded in the gradebook, in this
+order; a run that ends at any moment is taken up again by the next.
+"""
+
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from autograder.grading import package, submissions
+from autograder.grading.gradebook import NotInGradebook, Recorder, recorder_of
+from autograder.grading.journal import (
+    MAKE_ROOM,
+    CannotRecord,
+    Journal,
+    course_lock,
+    environment_fingerprint,
+    journal_key,
+)
+from autograder.grading.outcome import Outcome
+from autograder.grading.rebuild import MISSING, OF_TWO
+from autograder.grading.referee import Job
+from autograder.release.course_folder import nbgrader_configuration
+from autograder.release.seeds import secret_seed
+
+SECRET = "submission_secret.txt"
+"""The exchange's: by it the feedback finds its way back to the student."""
+A_LINE = 1000
+"""Bytes."""
+
+
+class Pool(Protocol):
+    """Anything that turns jobs into outcomes."""
+
+    def grade(self, jobs: Iterable[Job]) -> Iterator[Outcome]: ...
+
+
+@dataclass(frozen=True)
+class Change:
+    """One mark, before and after."""
+
+    student: str
+    cell: str
+    before: float
+    after: float
+
+
+@dataclass
+class Report:
+    """What one run did, for the summary and for machines."""
+
+    assignment: str
+    handed_in: int = 0
+    unchanged: int = 0
+    graded: int = 0
+    problems: list[tuple[str, str]] = field(default_factory=list)
+    """Student, and what a person should know."""
+    seconds: float = 0.0
+    by_step: dict[str, float] = field(default_factory=dict)
+    """Seconds of all submissions together."""
+    needs_person: int = 0
+    """Answers of this assignment, whenever they were graded."""
+    changes: list[Change] = field(default_factory=list)
+    """Marks that are others now though the answer is the same: a test was mended."""
+
+
+@dataclass
+class Listener:
+    """What is told while a run goes on; the command draws a bar from it."""
+
+    begin: Callable[[int], None] = lambda total: None
+    done: Callable[[Outcome, list[str]], None] = lambda outcome, problems: None
+    left_out: Callable[[str, str], None] = lambda name, reason: None
+
+
+def grade_class(
+    course: Path,
+    stem: str,
+    make_pool: Callable[[Path, bytes], Pool],
+    *,
+    only: str = "*",
+    again: bool = False,
+    device: str = "cpu",
+    listener: Listener | None = None,
+) -> Report:
+    """Grade all that is new or changed; `again` grades everything."""
+    course, listener = course.resolve(), listener or Listener()
+    started, report = time.perf_counter(), Report(stem)
+    with _clear_words(), ExitStack() as stack:
+        stack.enter_context(course_lock(course))
+        data = package.pack(course, stem)
+        folder = Path(tempfile.mkdtemp(prefix="grading-"))
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        package.unpack(data, folder)
+        journal = stack.enter_context(Journal(course / "grading" / "journal.db"))
+        config = nbgrader_configuration(course)
+        recorder = stack.enter_context(recorder_of(course, config))
+        desk = _Desk(course, stem, journal, recorder, report)
+        desk.finish_what_was_begun()
+        key_of = _keys(package.digest(data), secret_seed(course, stem), device)
+        students = submissions.students_with(course, stem, only)
+        report.handed_in = len(students)
+        todo = students if again else desk.changed(students, key_of)
+        listener.begin(len(todo))
+        for name, reason in submissions.left_out(course, stem, only):
+            report.problems.append((name, reason))
+            listener.left_out(name, reason)
+        if todo:
+            pool = stack.enter_context(make_pool(folder, data))
+            for outcome in pool.grade(desk.jobs(todo, key_of, device)):
+                listener.done(outcome, desk.take(outcome))
+        report.needs_person = recorder.waiting(stem)
+    report.seconds = time.perf_counter() - started
+    return report
+
+
+@contextmanager
+def _clear_words() -> Iterator[None]:
+    """A disk that is full, a folder that may not be read or written to."""
+    try:
+        yield
+    except BrokenPipeError:  # nobody reads any more what is told
+        raise
+    except OSError as error:
+        raise CannotRecord(f"{error}. {MAKE_ROOM}") from error
+
+
+def _keys(
+    checks: str, seed: int, device: str
+) -> Callable[[submissions.Submission], tuple[str, int]]:
+    environment = environment_fingerprint() + f", on {device}" * (device != "cpu")
+    return lambda handed: (journal_key(handed.content, checks, seed, environment), seed)
+
+
+@dataclass
+class _Desk:
+    """Where outcomes arrive: journal, files, gradebook, log."""
+
+    course: Path
+    stem: str
+    journal: Journal
+    recorder: Recorder
+    report: Report
+
+    def finish_what_was_begun(self) -> None:
+        """An earlier run was stopped between judging and recording."""
+        for outcome in self.journal.unrecorded(self.stem):
+            self._settle(outcome)
+
+    def changed(self, students: list[str], key_of: Callable) -> list[str]:
+        """Those whose submission is not in the journal as it now stands."""
+        found = []
+        for student in students:
+            key, _ = key_of(submissions.read(self.course, self.stem, student))
+            if not self.journal.find(student, self.stem, key):
+                found.append(student)
+            elif not self._notebook_of(student).is_file() and (
+                recorded := self.journal.last_recorded(student, self.stem)
+            ):  # a run of nbgrader's own command that stopped has removed it
+                self._write_out(recorded)
+        self.report.unchanged = len(students) - len(found)
+        return found
+
+    def jobs(self, students: list[str], key_of: Callable, device: str) -> Iterator[Job]:
+        """Read one by one as workers ask for them: a class need not fit into memory."""
+        for student in students:
+            handed = submissions.read(self.course, self.stem, student)
+            yield Job(student, self.stem, *key_of(handed), handed.files, device)
+
+    def take(self, outcome: Outcome) -> list[str]:
+        started = time.perf_counter()
+        self.journal.store(outcome)
+        problems = self._settle(outcome)
+        recording = outcome.seconds.get("record", 0.0)
+        outcome.seconds["keep files"] = time.perf_counter() - started - recording
+        self.report.graded += 1
+        for step, seconds in outcome.seconds.items():
+            self.report.by_step[step] = self.report.by_step.get(step, 0.0) + seconds
+        return problems
+
+    def _settle(self, outcome: Outcome) -> list[str]:
+        problems = [*outcome.incidents]
+        problems += [repair for repair in outcome.repairs if _for_a_person(repair)]
+        if any(mark.state == "not gradable" for mark in outcome.marks):
+            problems.append("no marks: a person must look")
+        previous = self.journal.last_recorded(outcome.student, self.stem)
+        handed_in = submissions.handed_in(self.course, self.stem, outcome.student)
+        started = time.perf_counter()
+        try:
+            self.recorder.record(outcome, previous, handed_in)
+            outcome.seconds["record"] = time.perf_counter() - started
+            self._write_out(outcome)
+            self.journal.mark_recorded(outcome)
+            self.report.changes += _changes(previous, outcome)
+        except NotInGradebook as reason:
+            problems.append(str(reason))
+        self._log(outcome, problems)
+        self.report.problems += [(outcome.student, problem) for problem in problems]
+        return problems
+
+    def _notebook_of(self, student: str) -> Path:
+        return self.course / "autograded" / student / self.stem / f"{self.stem}.ipynb"
+
+    def _write_out(self, outcome: Outcome) -> None:
+        """What nbgrader's formgrader and feedback read."""
+        notebook = self._notebook_of(outcome.student)
+        folder = notebook.parent
+        folder.mkdir(parents=True, exist_ok=True)
+        _write(notebook, outcome.notebook)
+        handed_in = submissions.handed_in(self.course, self.stem, outcome.student)
+        submitted = self.course / "submitted" / outcome.student / self.stem
+        names = ["timestamp.txt"] * bool(handed_in) + [SECRET]
+        for path in (submitted / name for name in names):
+            if path.is_file() and not path.is_symlink() and path.stat().st_size < A_LINE:
+                shutil.copy(path, folder / path.name)
+
+    def _log(self, outcome: Outcome, problems: list[str]) -> None:
+        folder = self.course / "grading" / self.stem
+        folder.mkdir(parents=True, exist_ok=True)
+        kept = asdict(outcome) | {"problems": problems}
+        del kept["notebook"]
+        _write(folder / f"{outcome.student}.json", json.dumps(kept, indent=1) + "\n")
+
+
+def _for_a_person(repair: str) -> bool:
+    """What may have cost marks, and only a person can put right."""
+    return repair.startswith(OF_TWO) or repair.endswith(MISSING)
+
+
+def _changes(previous: Outcome | None, outcome: Outcome) -> Iterator[Change]:
+    before = {mark.cell: mark for mark in previous.marks} if previous else {}
+    for mark in outcome.marks:
+        old = before.get(mark.cell)
+        if old and old.answer == mark.answer and (old.points or 0.0) != (mark.points or 0.0):
+            yield Change(outcome.student, mark.cell, old.points or 0.0, mark.points or 0.0)
+
+
+def _write(path: Path, text: str) -> None:
+    """Whole or not at all."""
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        new.write_text(text, encoding="utf-8")
+        new.replace(path)
+    except OSError:
+        new.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,1 @@
+"""What students are given: notebook, bundle and wheel, made from the exercises."""

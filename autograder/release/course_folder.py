@@ -1,0 +1,106 @@
+"""The course folder that nbgrader works in: its settings, its gradebook, its chapters."""
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+import nbformat
+from nbgrader.api import Gradebook, MissingEntry
+
+from autograder.paths import ROOT
+
+COURSE = ROOT / "_build" / "course"
+
+
+def chapter_folders(course: Path) -> dict[str, Path]:
+    """Every chapter that can be released: those of the course, and an instructor's own beside
+    them, which come first where both have the name."""
+    both = (ROOT / "solutions", course / "solutions")
+    return {path.parent.name: path.parent for f in both for path in f.glob("*/assignment.toml")}
+
+
+def released_version(course: Path, stem: str) -> str:
+    notebook = nbformat.read(course / "release" / stem / f"{stem}.ipynb", as_version=4)
+    return notebook.metadata.course.version
+
+
+def prepare_course(course: Path) -> None:
+    course.mkdir(parents=True, exist_ok=True)
+    shutil.copy(Path(__file__).with_name("nbgrader_config.py"), course / "nbgrader_config.py")
+
+
+def nbgrader_api(course: Path):
+    """nbgrader's own programming interface on this course folder."""
+    find_tools()
+    from nbgrader.apps import NbGraderAPI
+
+    return NbGraderAPI(config=nbgrader_configuration(course))
+
+
+def why(result: dict) -> str:
+    """What nbgrader says of a failure, without its log and its traceback."""
+    said = f"{result.get('log', '')}\n{result.get('error', '')}".strip().splitlines()
+    raised = [line for line in said if re.match(r"\s*[\w.]+(Error|Exception): ", line)]
+    reasons = [line for line in raised if "for details on the specific" not in line] or said
+    return re.sub(r"^\s*[\w.]+: ", "", reasons[-1])
+
+
+def nbgrader_configuration(course: Path):
+    """What the folder's nbgrader_config.py says."""
+    from traitlets.config import PyFileConfigLoader
+
+    config = PyFileConfigLoader("nbgrader_config.py", path=str(course)).load_config()
+    config.CourseDirectory.root = str(course.resolve())
+    return config
+
+
+def find_tools() -> None:
+    """nbgrader calls alembic and jupyter by name, also where .venv/bin is not on the path."""
+    tools = str(Path(sys.executable).parent)
+    if tools not in os.environ["PATH"].split(os.pathsep):
+        os.environ["PATH"] = tools + os.pathsep + os.environ["PATH"]
+
+
+def gradebook_address(course: Path) -> str:
+    """Where this course keeps its marks: in its folder, unless its settings say otherwise."""
+    url = nbgrader_configuration(course).CourseDirectory.get("db_url")
+    return url or f"sqlite:///{course.resolve() / 'gradebook.db'}"
+
+
+class NoCourse(click.ClickException):
+    """There is no course folder here."""
+
+    exit_code = 2
+
+    def __init__(self, course: Path):
+        super().__init__(
+            f"{course} is no course folder. Make one with  course init {course}  "
+            "or name yours with --course."
+        )
+
+
+@contextmanager
+def open_gradebook(course: Path) -> Iterator[Gradebook]:
+    """nbgrader's gradebook, wherever this course keeps it."""
+    if not (course / "nbgrader_config.py").is_file():
+        raise NoCourse(course)
+    find_tools()
+    course_id = nbgrader_configuration(course).CourseDirectory.course_id
+    with Gradebook(gradebook_address(course), course_id) as gradebook:
+        yield gradebook
+
+
+def the_assignment(gradebook: Gradebook, stem: str):
+    try:
+        return gradebook.find_assignment(stem)
+    except MissingEntry:
+        known = ", ".join(sorted(a.name for a in gradebook.assignments)) or "none yet"
+        raise click.UsageError(
+            f"{stem} was not released here; released: {known}. "
+            f"If that is its name, type  course release {stem}"
+        ) from None

@@ -1,0 +1,1 @@
+"""For this project's own developers: pins and the ledger of claims."""

@@ -1,0 +1,1 @@
+"""Text that others see: Markdown made harmless, formulas set by KaTeX."""

@@ -1,0 +1,70 @@
+"""Every exercise that can be done in NumPy, in its page: right and wrong answers, word for word.
+
+Numbers and kinds of integers may differ: other routines for matrices, other machine words.
+"""
+
+import re
+from threading import Thread
+
+import pytest
+
+from autograder.book.serve import server
+from autograder.exercises.assignment import load_course
+from autograder.release.notebooks import answer_cell
+from course_lib.checking.verdicts import load_module
+from tests.book.conftest import build
+from tests.book.trying import Notebook, Tried, write_book
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
+
+CHAPTERS = load_course()
+SIGNS_ARE_FREE = {"factor_scores"}
+"""Its mistakes hang on the signs of singular vectors, which are not the same in the page: there a
+mistake may stay without its name, and the hint is the question alone."""
+
+
+def in_numpy(assignment) -> list:
+    return [e for e in assignment.exercises if e.kind == "code" and "numpy" in e.libraries]
+
+
+def no_hint(said: str) -> str:
+    return re.sub(r"^  hint: .*$", "", said, flags=re.MULTILINE)
+
+
+def words(said: str) -> str:
+    return re.sub(r"-?\b(?:\d[\d.]*(?:e[+-]?\d+)?|nan|inf)\b|int(?:32|64)", "#", said)
+
+
+def wrong_answers(exercise) -> list[str]:
+    path = exercise.folder / "wrong.py"
+    names = [name for name, made in vars(load_module(path)).items() if hasattr(made, "fails")]
+    return [answer_cell(exercise, path.read_text(), name) for name in names]
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    root = write_book(tmp_path_factory.mktemp("book"), {a.stem: in_numpy(a) for a in CHAPTERS})
+    said = [line for line in build(root).splitlines() if "undefined label" not in line]
+    assert said == []
+    with server(root / "_build" / "html") as pages:
+        Thread(target=pages.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{pages.server_port}"
+        pages.shutdown()
+
+
+@pytest.mark.parametrize("assignment", CHAPTERS, ids=[chapter.stem for chapter in CHAPTERS])
+def test_every_answer_gets_the_notebooks_words(assignment, browser, address, tmp_path):
+    native = Notebook(assignment, tmp_path)
+    with browser.new_context() as context:
+        for number, exercise in enumerate(in_numpy(assignment)):
+            if number == 0:
+                cell = Tried(context, address, assignment.stem, exercise.name)
+            cell.at(exercise.name).open()
+            for answer in (exercise.solution, *wrong_answers(exercise)):
+                in_the_page = cell.said("Check", answer)
+                in_the_notebook = native.check(exercise.name, answer)
+                if exercise.name in SIGNS_ARE_FREE:
+                    in_the_page, in_the_notebook = map(no_hint, (in_the_page, in_the_notebook))
+                assert words(in_the_page) == words(in_the_notebook)
+            holds = cell.said("Check", exercise.solution)
+            assert holds.startswith(f"{exercise.name}: all")
