@@ -27,7 +27,7 @@ SPACE = 3  # GB: 1.9 in .venv, and the downloads, which pip keeps for the next t
 SPACE_WITH_CUDA = 11  # GB: 5.9 in .venv, and downloads of 2.7 that are there twice for a while
 
 PYTEST = "pytest -n auto --dist loadfile"  # what the tests of a file share is made once
-LINT = ["ruff check .", "ruff format --check .", "codespell"]
+LINT = ["ruff check .", "ruff format --check .", "codespell", "deptry .", "mypy"]
 VERBS = {
     "site": ("build the book", ["course site"]),
     "test": ("all tests but the slow", LINT + [PYTEST + " -m 'not slow'", "course exercises"]),

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 from rich.progress import track
 
+from autograder.commands import options
 from autograder.commands.options import course_option, parse_time
 from autograder.exercises.assignment import Assignment, load_assignment
 from autograder.exercises.new import demand_filled
@@ -13,7 +14,7 @@ from autograder.exercises.toml_tables import BadExercise
 from autograder.paths import ROOT
 from autograder.release.build import bundle_of_all, make_release
 from autograder.release.bundle import formulas_called
-from autograder.release.course_folder import COURSE, chapter_folders, nbgrader_api, why
+from autograder.release.course_folder import chapter_folders, nbgrader_api, why
 from autograder.release.wheel import make_wheel
 
 
@@ -64,7 +65,7 @@ def release(
     if due:
         past = ", and that is past" * (due < datetime.now(UTC))
         print(f"due        {due:%Y-%m-%d %H:%M}{past}")
-    if course == COURSE:
+    if course == options.COURSE:
         print(
             f"this is {_short(course)}, for trying out; for a class type  course init FOLDER  first"
         )

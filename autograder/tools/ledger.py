@@ -44,7 +44,7 @@ class Page:
         return int(self.path.name[:2])
 
 
-def read_claims(path: Path = ROOT / "autograder" / "claims.toml") -> dict[str, Claim]:
+def read_claims(path: Path = ROOT / "autograder" / "tools" / "claims.toml") -> dict[str, Claim]:
     return {name: Claim(name, **table) for name, table in tomllib.loads(path.read_text()).items()}
 
 

@@ -1,0 +1,26 @@
+"""What may go wrong in a way that a person can mend, under one roof.
+
+CourseError                 exit code 2: nothing was done; the message says what to do
+├── BadExercise             an exercise folder, a chapter's TOML          exercises.toml_tables
+├── BadTable                a CSV file that cannot be read                roster.csv_tables
+├── NoCourse                this is no course folder                      release.course_folder
+├── NotReleased             there is nothing to grade against             grading.package
+├── CannotRecord            journal, gradebook or disk refuse             grading.journal
+│   └── NotInGradebook      this submission only                          grading.gradebook
+├── CourseIsBusy            somebody else is grading here                 grading.journal
+├── NoSandbox               this machine does not hold a submission       sandbox.host
+└── NoKatex                 formulas cannot be set                        typeset.katex
+
+A verb lets them pass: click prints the message and ends with the exit code, so there is no
+traceback and no `except` in each verb. What ends one submission and not the run (Unreadable, Gone,
+Unacceptable) or is a student's (course_lib.checking) is not among them: it becomes a fact of that
+submission.
+"""
+
+import click
+
+
+class CourseError(click.ClickException):
+    """Raised by library code for whoever typed a verb; `str(error)` is the whole message."""
+
+    exit_code = 2

@@ -1,0 +1,49 @@
+"""Imports go one way: a package may use what stands above it in this list, and nothing below."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+LAYERS = [
+    "course_lib",
+    "course_lib.checking",
+    "autograder",  # errors, files, paths
+    "autograder.sandbox",
+    "autograder.exercises",
+    "autograder.roster",
+    "autograder.typeset",
+    "autograder.release",
+    "autograder.grading",
+    "autograder.classroom",
+    "autograder.reports",
+    "autograder.demo",
+    "autograder.book",
+    "autograder.tools",
+    "autograder.commands",
+]
+MODULES = [
+    path
+    for folder in ("course_lib", "autograder")
+    for path in sorted((ROOT / folder).rglob("*.py"))
+    if not {"blank", "handout", "hub"} & set(path.parts)
+]
+
+
+def layer_of(module: str) -> int:
+    return max(n for n, name in enumerate(LAYERS) if f"{module}.".startswith(f"{name}."))
+
+
+def imported_by(path: Path) -> set[str]:
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    plain = {a.name for node in nodes if isinstance(node, ast.Import) for a in node.names}
+    tails = [(n.module or "", n.names) for n in nodes if isinstance(n, ast.ImportFrom)]
+    found = plain | {f"{module}.{a.name}" for module, names in tails for a in names}
+    return {name for name in found if name.partition(".")[0] in ("course_lib", "autograder")}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_module_imports_only_its_own_layer_and_those_above(path):
+    here = layer_of(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    assert not {name for name in imported_by(path) if layer_of(name) > here}
