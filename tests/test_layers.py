@@ -1,9 +1,13 @@
 """Imports go one way: a package may use what stands above it in this list, and nothing below."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+from autograder.commands.cli import VERBS
 
 ROOT = Path(__file__).parents[1]
 LAYERS = [
@@ -47,3 +51,20 @@ def imported_by(path: Path) -> set[str]:
 def test_a_module_imports_only_its_own_layer_and_those_above(path):
     here = layer_of(".".join(path.relative_to(ROOT).with_suffix("").parts))
     assert not {name for name in imported_by(path) if layer_of(name) > here}
+
+
+HEAVY = ("torch", "sphinx", "distributed")
+LOOK = f"""
+import sys
+from importlib import import_module
+for verb in sys.argv[1:]:
+    import_module(f"autograder.commands.{{verb}}")
+    if heavy := [name for name in {HEAVY} if name in sys.modules]:
+        sys.exit(f"{{verb}} imports {{heavy}}")
+"""
+
+
+def test_no_verb_imports_what_it_may_not_need():
+    """`course report` once imported 1,838 modules of Sphinx."""
+    done = subprocess.run([sys.executable, "-c", LOOK, *VERBS], capture_output=True, text=True)
+    assert done.stderr == ""
