@@ -6,9 +6,9 @@ from multiprocessing.pool import ThreadPool
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from autograder.paths import ROOT
+from autograder.progress import progress_bar
 from autograder.tools.ledger import check_page, read_claims, read_page, run_page, table_of
 
 
@@ -25,16 +25,15 @@ def ledger(run: bool, missing: bool) -> None:
     claims = read_claims()
     pages = [read_page(path) for path in sorted((ROOT / "chapters").glob("[0-9][0-9]_*.md"))]
     pages = [page for page in pages if page.chapter]
-    columns = (TextColumn("running"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     for page in pages:
         check_page(page, claims)
     if run:
         from autograder.book.execution import use_plain_kernels
 
         use_plain_kernels(ROOT)
-        shown = Progress(*columns, console=Console(stderr=True), transient=True)
-        with shown, ThreadPool(os.cpu_count()) as pool:
-            list(shown.track(pool.imap_unordered(run_page, pages), total=len(pages)))
+        with progress_bar(Console(stderr=True)) as bar, ThreadPool(os.cpu_count()) as pool:
+            done = pool.imap_unordered(run_page, pages)
+            list(bar.track(done, total=len(pages), description="running"))
     Console(soft_wrap=True).print(table_of(claims, pages))
     if missing:
         written = {page.chapter for page in pages}
