@@ -1,18 +1,30 @@
-"""`check("softmax")` as a student meets it: what it says to right, wrong and odd answers."""
+"""`check("softmax")` as a student meets it: what it finds in right, wrong and odd answers.
+
+What it says to them is in tests/messages/test_check_in_the_notebook.py.
+"""
 
 import pytest
 
-from autograder.exercises.assignment import load_assignment
-from autograder.paths import ROOT
 from autograder.release.bundle import write_checks
 from course_lib.checking import notebook
-
-ASSIGNMENT = load_assignment(ROOT / "solutions" / "03_softmax")
-SOFTMAX = ASSIGNMENT["softmax"]
-NAIVE = "    e = np.exp(x)\n    return e / e.sum(axis=axis, keepdims=True)"
-TORCH = SOFTMAX.starter.replace('library = "numpy"', 'library = "torch"').replace(
-    "import numpy as np", "import numpy as np\nimport torch"
+from course_lib.checking.answers import NoAnswer, NotDefined, NotWritten
+from tests.exercises.in_the_notebook import (
+    ASSIGNMENT,
+    CHANGES_ITS_ARGUMENT,
+    NAIVE,
+    ODD_BODIES,
+    ON_THE_CPU,
+    PROOF_LINES,
+    SOFTMAX,
+    TORCH,
+    Student,
+    failed,
+    proof,
+    softmax,
 )
+
+CORE = "test_the_island_weights"
+SHIFT = "test_shifting_changes_nothing"
 
 
 @pytest.fixture(scope="module")
@@ -23,44 +35,31 @@ def bundle(tmp_path_factory):
 
 
 @pytest.fixture
-def check(bundle, monkeypatch, capsys):
-    """Run cells, check an exercise, and give back the points and what was printed."""
-    monkeypatch.chdir(bundle)
-    monkeypatch.setattr(notebook, "cells", notebook.Cells())
-    monkeypatch.setattr(notebook, "_failures", {})
-
-    def run(*sources: str, name: str = "softmax") -> tuple[float, str]:
-        for number, source in enumerate(sources):
-            notebook.cells.ran(f"cell {number}", source)
-        points = notebook.check(name)
-        return points, capsys.readouterr().out
-
-    return run
+def student(bundle, monkeypatch, capsys) -> Student:
+    return Student(bundle, monkeypatch, capsys)
 
 
-def _softmax(body: str) -> str:
-    return f"{SOFTMAX.starter}\n{body}\n"
-
-
-def test_the_model_answer_earns_all_points(check):
-    points, said = check(SOFTMAX.solution)
+def test_the_model_answer_earns_all_points(student):
+    points, _ = student.checks(SOFTMAX.solution)
     assert points == 7.0
     assert repr(points) == "7.0", "nbgrader reads what it cannot read as full marks"
-    assert points._repr_html_() == "7 of 7 points here"
-    assert "all 5 properties looked at here hold; 2 more are looked at when you hand in" in said
+    assert failed(student.examined(SOFTMAX.solution)) == []
 
 
-def test_the_starter_is_called_not_written_yet(check):
-    assert check(SOFTMAX.starter + "\n    ...\n") == (0.0, "softmax: not written yet\n")
+def test_the_starter_is_not_written_yet(student):
+    starter = SOFTMAX.starter + "\n    ...\n"
+    assert student.checks(starter)[0] == 0.0
+    with pytest.raises(NotWritten):
+        student.examined(starter)
 
 
-def test_a_known_slip_is_named_in_three_lines(check):
-    points, said = check(_softmax(NAIVE))
-    message = said.splitlines()
-    assert points == pytest.approx(7 * 4 / 5)
-    assert message[2].startswith("Adding 1000 to every score leaves the weights as they were")
-    assert "got nan, expected" in message[3]
-    assert message[4].endswith("the formula typed as it stands. What is exp(1000) in this dtype?")
+def test_a_known_slip_is_named(student):
+    found = student.examined(softmax(NAIVE))
+    assert found.points == pytest.approx(7 * 4 / 5)
+    assert failed(found) == [SHIFT]
+    wrong = (SOFTMAX.folder / "wrong.py").read_text()
+    (mistake,) = [verdict.mistake for verdict in found.verdicts if not verdict.passed]
+    assert mistake and mistake in wrong.partition("def naive")[2].partition("return")[0]
 
 
 def test_a_long_line_is_broken_between_words_and_no_other_is_touched():
@@ -72,122 +71,95 @@ def test_a_long_line_is_broken_between_words_and_no_other_is_touched():
     assert "\n".join(lines[-4:]).endswith(table)
 
 
-@pytest.mark.parametrize(
-    ("body", "words"),
-    [
-        ("return None", "got None, expected an array of shape (4,)"),
-        ("return x.tolist()", "got a list, expected an array of shape (4,)"),
-        ("return x.sum(-1)", "got a single number, expected shape (4,)"),
-        ('return x.astype("complex128")', "it returned an array of dtype complex128"),
-        ("return x > 0", "got an array of booleans of shape (4,)"),
-        ("return x * np.nan", "got nan, expected 0.5"),
-        (
-            'raise KeyError("temperature")',
-            "it raised KeyError: 'temperature', line 12: raise KeyError",
-        ),
-        ("import sys; sys.exit(3)", "it raised SystemExit: 3"),
-        ("yield x", "it returned a generator: is there a yield where a return was meant?"),
-        ("return softmax(x, axis)", "it raised RecursionError"),
-        (
-            "import torch; return torch.as_tensor(x)",
-            'a torch tensor, although the answer says library = "numpy"',
-        ),
-        (
-            "import torch; return torch.softmax(torch.as_tensor(x), axis)",
-            "torch.softmax is what this exercise asks",
-        ),
-        ('print("x" * 2**20); return x', "what your function prints is not shown here"),
-        ("return x / helper(x)", "it raised NameError: name 'helper' is not defined"),
-    ],
-)
-def test_an_odd_answer_gets_its_own_message(check, body, words):
-    points, said = check(_softmax(f"    {body}"))
+@pytest.mark.parametrize("body", ODD_BODIES.values(), ids=ODD_BODIES)
+def test_an_odd_answer_fails_the_test_that_counts_and_is_told_so_briefly(student, body):
+    points, said = student.checks(softmax(body))
     assert points == 0.0
-    assert words in said
-    assert len(said) < 3_000
+    assert 0 < len(said) < 3_000
+    assert CORE in failed(student.examined())
 
 
-def test_a_cell_that_does_not_parse_is_no_answer(check):
-    points, said = check("def softmax(x, axis=-1):\n    return (")
-    assert points == 0.0
-    assert "no cell defines softmax yet" in said
+def test_a_cell_that_does_not_parse_is_no_answer(student):
+    cell = "def softmax(x, axis=-1):\n    return ("
+    assert student.checks(cell)[0] == 0.0
+    with pytest.raises(NotDefined):
+        student.examined()
 
 
-def test_a_changed_input_fails_its_property_and_no_other(check):
-    body = "    x -= x.max(axis=axis, keepdims=True)\n" + NAIVE
-    points, said = check(_softmax(body))
-    assert points == pytest.approx(7 * 4 / 5)
-    assert "after the call argument 1 had other values than before" in said
+def test_a_changed_input_fails_its_property_and_no_other(student):
+    found = student.examined(softmax(CHANGES_ITS_ARGUMENT))
+    assert found.points == pytest.approx(7 * 4 / 5)
+    assert failed(found) == ["test_the_input_is_unchanged"]
 
 
-def test_the_same_answer_in_torch_is_judged_in_torch(check):
-    shifted = "    e = torch.exp(x - x.amax(axis, keepdim=True))\n"
-    points, said = check(f"{TORCH}\n{shifted}    return e / e.sum(axis, keepdim=True)\n")
+def test_the_same_answer_in_torch_is_judged_in_torch(student):
+    shifted = "e = torch.exp(x - x.amax(axis, keepdim=True))\n"
+    found = student.examined(softmax(f"{shifted}    return e / e.sum(axis, keepdim=True)", TORCH))
+    assert found.points == 7.0
+    assert str(found.run) == "torch cpu float32"
+
+
+def test_a_tensor_made_on_the_cpu_is_no_deduction(student):
+    points, said = student.checks(softmax(ON_THE_CPU, TORCH))
     assert points == 7.0
-    assert "(torch cpu float32)" in said
+    assert "`mul`" in said, "told, also without a GPU"
 
 
-def test_a_tensor_made_on_the_cpu_is_found_without_a_gpu(check):
-    slip = (
-        "    e = torch.exp(x - x.amax(axis, keepdim=True)) * torch.ones(x.shape)\n"
-        "    return e / e.sum(axis, keepdim=True)"
-    )
-    points, said = check(f"{TORCH}\n{slip}\n")
-    assert points == 7.0, "told, not deducted"
-    assert "on a GPU this would fail: `mul` met a tensor made on the CPU" in said
-
-
-def test_a_helper_in_a_cell_of_its_own_is_found(check):
-    answer = _softmax("    return weights(x, axis)")
+def test_a_helper_in_a_cell_of_its_own_is_found(student):
+    answer = softmax("return weights(x, axis)")
     helper = "def weights(x, axis):\n    e = np.exp(x - x.max(axis, keepdims=True))\n"
     helper += "    return e / e.sum(axis, keepdims=True)"
-    assert check(helper, answer)[0] == 7.0
+    assert student.checks(helper, answer)[0] == 7.0
 
 
-def test_a_helper_that_only_the_kernel_remembers_is_not_enough(check, monkeypatch):
+def test_a_helper_that_only_the_kernel_remembers_is_not_enough(student, monkeypatch):
     monkeypatch.setattr(notebook, "_kernel_names", lambda: {"weights": None})
-    points, said = check(_softmax("    return weights(x, axis)"))
+    points, said = student.checks(softmax("return weights(x, axis)"))
+    assert points == 0.0 and "weights" in said
+    with pytest.raises(NoAnswer):
+        student.examined()
+
+
+def test_a_withheld_function_imported_under_another_name_refuses(student):
+    answer = softmax("import torch\n    return s(torch.as_tensor(x), axis).numpy()")
+    points, said = student.checks("from torch import softmax as s", answer)
     assert points == 0.0
-    assert "it uses weights, which no cell defines any more" in said
+    assert "torch.softmax" in said
 
 
-def test_a_withheld_function_imported_under_another_name_refuses(check):
-    answer = _softmax("    import torch\n    return s(torch.as_tensor(x), axis).numpy()")
-    points, said = check("from torch import softmax as s", answer)
-    assert points == 0.0
-    assert "torch.softmax is what this exercise asks you to write" in said
-
-
-def test_patience_opens_further_hints(check):
-    said = [check(_softmax(NAIVE))[1] for _ in range(4)]
-    assert "further" not in said[1]
-    assert "further: read “Shift it before you raise it” in chapter 3 again" in said[2]
-    assert "the same task on the island" not in said[2]
-    assert "the same task on the island: scores [1.386" in said[3]
+def test_patience_opens_further_hints(student):
+    hints = notebook.further_hints(notebook.recordings.read(notebook.checks_folder() / "softmax"))
+    assert len(hints) == 2
+    opened = []
+    for _ in range(4):
+        said = " ".join(student.checks(softmax(NAIVE))[1].split())
+        opened.append([hint for hint in hints if " ".join(hint.split()) in said])
+    assert opened == [[], [], hints[:1], hints]
 
 
 @pytest.mark.parametrize(
-    ("lines", "points", "words"),
+    ("lines", "points"),
     [
-        ("[...]", 0, "not written yet"),
-        ("right", 7, "a proof. Every line follows from those above it."),
-        ("right[:3] + [wrong] + right[3:]", 5, "does not hold here:"),
-        ("right[1:] + right[:1]", 5, "uses something that is not there yet"),
-        ("['z']", 0, "'z' is no line of this proof"),
-        ("7", 0, "is not a list of letters"),
+        ("the proof", 7),
+        ("a line that does not belong", 5),
+        ("the first line last", 5),
+        ("a letter of no line", 0),
     ],
 )
-def test_a_built_proof_is_judged_line_by_line(check, lines, points, words):
-    proof = ASSIGNMENT["what_softmax_forgets"]
-    scope = {"right": proof.solution, "wrong": next(iter(proof.blocks.why_not))}
-    answer = eval(lines, scope)
-    source = f"what_softmax_forgets = {answer!r}"
-    earned, said = check(source, name="what_softmax_forgets")
-    assert earned == points
-    assert words in said
+def test_a_built_proof_is_judged_line_by_line(student, lines, points):
+    cell = proof(PROOF_LINES[lines])
+    assert student.checks(cell, name="what_softmax_forgets")[0] == points
 
 
-def test_an_unknown_name_is_answered_with_the_known_ones(check):
-    points, said = check(name="sofmax")
+@pytest.mark.parametrize(("lines", "refusal"), [("nothing", NotWritten), ("a number", NoAnswer)])
+def test_what_is_no_proof_is_no_answer(student, lines, refusal):
+    cell = proof(PROOF_LINES[lines])
+    assert student.checks(cell, name="what_softmax_forgets")[0] == 0.0
+    with pytest.raises(refusal):
+        student.examined(name="what_softmax_forgets")
+
+
+def test_an_unknown_name_is_answered_with_the_known_ones(student):
+    points, said = student.checks(name="sofmax")
     assert points == 0.0
     assert "softmax_jacobian" in said
