@@ -1,32 +1,18 @@
 """A small course with four students, and notebooks that they could hand in."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 
-from autograder.commands.init import enrol, make_folder
-from autograder.roster.students import Student, add_students
+from tests.classroom.graded_course import course_with_a_class
 from tests.grading.gradebook_fixtures import STEM
-
-CLASS = [
-    Student("ada", "Lovelace", "Ada", "ada@uni.example", "1001", "s-1", "ada@uni.example", "A"),
-    Student("grace", "Hopper", "Grace", "grace@uni.example", "1002", "s-2", "grace@uni.example"),
-    Student("emmy", "Noether", "Emmy", "emmy@uni.example", "1003", "s-3", "emmy@uni.example"),
-    Student("kurt", "Gödel", "Kurt", "kurt@uni.example", "1004", "s-4", "kurt@uni.example"),
-]
 
 
 @pytest.fixture
 def course(released, tmp_path) -> Path:
     """Released, with a class; each test has its own."""
-    folder = tmp_path / "course"
-    shutil.copytree(released, folder)
-    make_folder(folder, "mathematics_of_attention")
-    add_students(folder, CLASS)
-    enrol(folder, CLASS)
-    return folder
+    return course_with_a_class(released, tmp_path / "course")
 
 
 @pytest.fixture

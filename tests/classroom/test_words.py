@@ -13,7 +13,7 @@ from autograder.grading.changes import before_and_after
 from autograder.grading.grade_class import Change
 from autograder.grading.rebuild import MISSING
 from autograder.roster.students import labels
-from tests.classroom.conftest import CLASS
+from tests.classroom.graded_course import CLASS
 from tests.grading.gradebook_fixtures import PROOF, STEM, mark_by_hand, outcome
 
 

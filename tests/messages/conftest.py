@@ -35,7 +35,8 @@ def reads(snapshot, tmp_path_factory) -> Callable[[str], None]:
         re.escape(str(ROOT)): "ROOT",
         r"\d{4}-\d\d-\d\d-\d{6}": "DATE-AND-TIME",
         r"(?<= as saved at )\d\d:\d\d": "TIME",
-        r"\b\d+\.\d+\+[0-9a-f]{8,}": "VERSION",
+        r"\b\d+(\.\d+)+\+[0-9a-f]{8,}": "VERSION",
+        r"\b\d+ kB\b": "SIZE",
     }
 
     def compare(message: str) -> None:
