@@ -22,11 +22,12 @@ def test_known_entropies(entropy_of_scores, arrays):
 
 
 def test_shifting_changes_nothing(entropy_of_scores, arrays):
-    r"""Adding 10,000 to a row, or taking it away, leaves its entropy as it was
+    r"""Adding c to a row leaves its entropy as it was, for c from -10,000 to 10,000
 
     $H(x + c) = H(x)$.
     """
-    x = arrays.rounded(arrays.normal(3, 5) + np.array([[10_000.0], [0.0], [-10_000.0]]))
+    shifts = np.array([[10_000.0], [0.0], [-10_000.0], [800.0], [-800.0], [100.0], [-120.0]])
+    x = arrays.rounded(arrays.normal(7, 5) + shifts)
     expect_close(
         got=entropy_of_scores(x),
         expected=arrays.oracle(x),
@@ -40,24 +41,36 @@ def test_one_number_per_row(entropy_of_scores, arrays):
 
     $0 \le H \le \ln n$, one for each row.
     """
-    x = arrays.normal(2, 3, 5)
-    got = entropy_of_scores(x)
-    expect_close(got=got, expected=arrays.oracle(x), hint="over which axes does your last sum run?")
+    hint = "over which axes does your last sum run?"
+    for shape in ((2, 3, 5), (1, 5), (4, 1, 2), (3, 1)):
+        x = arrays.normal(*shape)
+        expect_close(got=entropy_of_scores(x), expected=arrays.oracle(x), hint=hint)
 
 
 @hidden
 @float64
 def test_certainty_is_zero(entropy_of_scores, arrays):
-    r"""A score 10,000 above the others leaves no doubt: the entropy is 0, not nan and not below 0
+    r"""A weight that rounds to zero adds nothing, and a row that is certain has entropy exactly 0
 
-    $p \ln p \to 0$ as $p \to 0$.
+    $p \ln p \to 0$ as $p \to 0$: three scores of which two are equal and one lies 2,000 below have
+    $\ln 2$.
     """
     x = arrays.normal(3, 5)
     x[:, 1] = 10_000
     got = entropy_of_scores(x)
     hint = "what does your formula do with a weight that is exactly zero, or exactly one?"
     expect_close(got=got, expected=np.zeros(3), hint=hint)
-    expect_true(got >= 0, evidence=f"got {float(np.min(got)):.3g}, which is below 0", hint=hint)
+    expect_true(
+        got == 0,
+        evidence=f"got {float(got[np.argmax(abs(got))]):.3g}, expected exactly 0",
+        hint=hint,
+    )
+    doubt = np.repeat(arrays.normal(4, 1), 5, axis=-1)
+    doubt[:, 3] = arrays.rounded(doubt[:, 3] - np.array([2_000.0, 900.0, 745.0, 710.0]))
+    expect_close(got=entropy_of_scores(doubt), expected=np.full(4, math.log(4)), hint=hint)
+    doubt[:, 1] = arrays.rounded(doubt[:, 3] - 50)
+    got, expected = entropy_of_scores(doubt), np.full(4, math.log(3))
+    expect_close(got=got, expected=expected, hint=hint)
 
 
 def on_the_island():

@@ -32,7 +32,7 @@ def log_of_zero(x):
     return -xp.sum(p * xp.log(p), axis=-1)
 
 
-@fails("known_entropies", "shifting_changes_nothing", "one_number_per_row")
+@fails("known_entropies", "shifting_changes_nothing", "one_number_per_row", "certainty_is_zero")
 def in_bits(x):
     """bits in place of nats"""
     return array_namespace(x).sum(_each_entropy(x), axis=-1) / math.log(2)
@@ -63,3 +63,28 @@ def naive_logsumexp(x):
 def summed_over_rows(x):
     """one sum over all rows"""
     return array_namespace(x).sum(_each_entropy(x))
+
+
+@fails("certainty_is_zero")
+def nan_replaced(x):
+    """the whole row called certain where one weight rounds to zero"""
+    xp = array_namespace(x)
+    p = _weights(x)
+    sums = -xp.sum(p * xp.log(p), axis=-1)
+    return xp.where(xp.isnan(sums), xp.zeros_like(sums), sums)
+
+
+@fails("certainty_is_zero")
+def weights_clipped(x):
+    """the weights kept from zero by a clip at 1e-12"""
+    xp = array_namespace(x)
+    p = xp.clip(_weights(x), 1e-12, 1.0)
+    return -xp.sum(p * xp.log(p), axis=-1)
+
+
+@fails("one_number_per_row")
+def squeezed(x):
+    """every axis of length one taken away, the rows' own axes too"""
+    xp = array_namespace(x)
+    sums = xp.sum(_each_entropy(x), axis=-1)
+    return xp.reshape(sums, tuple(n for n in sums.shape if n > 1))

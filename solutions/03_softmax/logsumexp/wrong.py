@@ -86,3 +86,20 @@ def computed_in_float32(x):
 def in_bits(x):
     """the logarithm to base 2"""
     return _logsumexp(x) / math.log(2)
+
+
+@fails("the_island_sum")
+def squeezed(x):
+    """every axis of length one taken away, the rows' own axes too"""
+    xp = array_namespace(x)
+    sums = _logsumexp(x)
+    return xp.reshape(sums, tuple(n for n in sums.shape if n > 1))
+
+
+@fails("a_shift_passes_through")
+def shifted_only_when_large(x):
+    """the maximum subtracted only where it is beyond 999"""
+    xp = array_namespace(x)
+    largest = xp.max(x, axis=-1, keepdims=True)
+    shift = xp.where(xp.abs(largest) > 999, _finite_maximum(x), xp.zeros_like(largest))
+    return xp.log(xp.sum(xp.exp(x - shift), axis=-1)) + shift[..., 0]

@@ -1,7 +1,7 @@
 import numpy as np
 
 from course_lib import island
-from course_lib.checking import core, expect_close, expect_unchanged, hidden
+from course_lib.checking import core, expect_close, expect_unchanged, float64, hidden
 
 
 @core
@@ -31,13 +31,14 @@ def test_rows_sum_to_one(softmax, arrays):
 
 
 def test_shifting_changes_nothing(softmax, arrays):
-    r"""Adding 1000 to every score leaves the weights as they were
+    r"""Adding c to every score leaves the weights as they were, for c from -1000 to 1000
 
-    $\mathrm{softmax}(x + c) = \mathrm{softmax}(x)$ for $c$ far beyond the range of exp.
+    $\mathrm{softmax}(x + c) = \mathrm{softmax}(x)$, also for $c$ far beyond the range of exp.
     """
-    x = arrays.rounded(arrays.normal(3, 5) + 1000)
-    hint = "what is exp(1000) in this dtype?"
-    expect_close(got=softmax(x), expected=arrays.oracle(x), slack=100, hint=hint)
+    hint = "for which scores does exp overflow in this dtype, and for which does a whole row underflow?"
+    for shift in (1000, 800, 95, 40, -95, -800, -1000):
+        x = arrays.rounded(arrays.normal(3, 5) + shift)
+        expect_close(got=softmax(x), expected=arrays.oracle(x), slack=100, hint=hint)
 
 
 def test_the_axis_asked_for(softmax, arrays):
@@ -49,6 +50,9 @@ def test_the_axis_asked_for(softmax, arrays):
     hint = "does every place where an axis is named name the one that was asked for?"
     expect_close(got=softmax(x, axis=0), expected=arrays.oracle(x, axis=0), hint=hint)
     expect_close(got=softmax(x, axis=-2), expected=arrays.oracle(x, axis=-2), hint=hint)
+    thin = arrays.normal(1, 4, 1)  # along an axis of length one every weight is one
+    expect_close(got=softmax(thin, axis=1), expected=arrays.oracle(thin, axis=1), hint=hint)
+    expect_close(got=softmax(thin), expected=np.ones((1, 4, 1)), hint=hint)
 
 
 def test_the_input_is_unchanged(softmax, arrays):
@@ -58,18 +62,19 @@ def test_the_input_is_unchanged(softmax, arrays):
 
 
 @hidden
+@float64
 def test_rows_do_not_disturb_each_other(softmax, arrays):
-    r"""A row gets the same weights alone and beside a row that lies 3000 higher or lower
+    r"""A row gets the same weights alone and beside rows far above and below, wherever it lies
 
     $\mathrm{softmax}(x)_i$ depends on row $i$ only.
     """
-    x = arrays.rounded(arrays.normal(3, 5) + np.array([[-3000.0], [0.0], [3000.0]]))
-    expect_close(
-        got=softmax(x),
-        expected=arrays.oracle(x),
-        slack=100,
-        hint="which rows decide what is subtracted from this row?",
-    )
+    hint = "which rows decide what is subtracted from this row?"
+    for apart in (3000.0, 800.0, 120.0):
+        x = arrays.rounded(arrays.normal(3, 5) + apart * np.array([[-1.0], [0.0], [1.0]]))
+        expect_close(got=softmax(x), expected=arrays.oracle(x), slack=100, hint=hint)
+    x = 1e8 + arrays.integers(2, 5, low=0, high=4)
+    hint = "how many digits of a score such as 100,000,003 does your dtype keep?"
+    expect_close(got=softmax(x), expected=arrays.oracle(x), slack=100, hint=hint)
 
 
 @hidden

@@ -1,6 +1,6 @@
 from array_api_compat import array_namespace
 
-from course_lib.checking import fails
+from course_lib.checking import fails, only
 
 
 def _weights(x, subtracted, axis):
@@ -66,3 +66,20 @@ def normalised_sigmoids(x, axis=-1):
     xp = array_namespace(x)
     sigmoids = 1 / (1 + xp.exp(-x))
     return sigmoids / xp.sum(sigmoids, axis=axis, keepdims=True)
+
+
+@fails("shifting_changes_nothing", "rows_do_not_disturb_each_other")
+def shifted_only_when_large(x, axis=-1):
+    """the maximum subtracted only where scores are beyond 999"""
+    xp = array_namespace(x)
+    largest = xp.max(x, axis=axis, keepdims=True)
+    return _weights(x, xp.where(xp.abs(largest) > 999, largest, xp.zeros_like(largest)), axis)
+
+
+@only("numpy")
+@fails("rows_do_not_disturb_each_other")
+def computed_in_float32(x, axis=-1):
+    """the scores cast to float32 on the way"""
+    xp = array_namespace(x)
+    rounded = xp.astype(xp.astype(x, xp.float32), x.dtype)
+    return _weights(rounded, xp.max(rounded, axis=axis, keepdims=True), axis)

@@ -60,9 +60,9 @@ def test_hotter_is_flatter(softmax_at, arrays):
 @hidden
 @float64
 def test_tiny_temperature_is_finite(softmax_at, arrays):
-    r"""At t = 1e-308 the weights are finite and equal the limit
+    r"""From t = 1e-308 to t = 1e8 the weights are finite and those of the definition
 
-    $x/t$ overflows, $(x - \max x)/t$ only underflows.
+    At $t = 10^{-308}$, $x/t$ overflows and $(x - \max x)/t$ only underflows.
     """
     x = arrays.rounded(arrays.normal(3, 5) + 5)
     expected = x == x.max(axis=-1, keepdims=True)
@@ -71,6 +71,10 @@ def test_tiny_temperature_is_finite(softmax_at, arrays):
         expected=expected,
         hint="which of your two steps meets the large number first?",
     )
+    hint = "from which temperature on does your code take the limit in place of the formula?"
+    for t in (1e-9, 1e-6, 1e-3, 50.0, 1e5, 1e8):
+        near = arrays.rounded(t * arrays.normal(2, 4))  # scores that differ by about t
+        expect_close(got=softmax_at(near, t), expected=arrays.oracle(near, t), hint=hint)
 
 
 def on_the_island():

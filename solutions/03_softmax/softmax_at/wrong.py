@@ -77,7 +77,20 @@ def zeros_at_infinity(x, t):
     return 0 * x if math.isinf(t) else _with_ends(x, t, lambda x: _softmax(_below(x) / t))
 
 
-@fails("ordinary_temperatures")
+@fails("ordinary_temperatures", "tiny_temperature_is_finite")
 def squared_temperature(x, t):
     """divided by the square of the temperature"""
     return _with_ends(x, t, lambda x: _softmax(_below(x) / t / t))
+
+
+@fails("tiny_temperature_is_finite")
+def limit_taken_early(x, t):
+    """every temperature below a millionth treated as zero"""
+    return _with_ends(x, 0 if t < 2e-6 else t, lambda x: _softmax(_below(x) / t))
+
+
+@fails("tiny_temperature_is_finite")
+def clamped_temperature(x, t):
+    """the temperature clamped to a range"""
+    clamped = min(max(t, 1e-4), 1e4)
+    return _with_ends(x, t, lambda x: _softmax(_below(x) / clamped))

@@ -63,11 +63,14 @@ def test_one_matrix_per_row(softmax_jacobian, arrays):
 
     $J_{b} = \mathrm{diag}(p_b) - p_b\,p_b^\top$ for every row $b$.
     """
-    p = arrays.weights(2, 3, 5)
-    expected = np.array([[arrays.oracle(row) for row in rows] for rows in p])
-    expect_close(
-        got=softmax_jacobian(p), expected=expected, hint="how many rows does one matrix see?"
-    )
+    hint = "how many rows does one matrix see?"
+    for shape in ((2, 3, 5), (1, 4, 1), (1, 3)):
+        p = arrays.weights(*shape)
+        rows = [arrays.oracle(row) for row in p.reshape(-1, shape[-1])]
+        expected = np.reshape(rows, (*shape, shape[-1]))
+        expect_close(got=softmax_jacobian(p), expected=expected, hint=hint)
+    certain = np.tile(np.eye(5)[2], (2, 1))  # a weight of one, and weights of exactly zero
+    expect_close(got=softmax_jacobian(certain), expected=np.zeros((2, 5, 5)), hint=hint)
 
 
 def on_the_island():

@@ -12,7 +12,7 @@ def test_equals_jacobian_times_u(softmax_vjp, arrays):
     $J^\top u$ with $J = \mathrm{diag}(p) - p\,p^\top$, for every row of a stack.
     """
     hint = "which of your sums runs over one row, and which over more?"
-    for shape in ((2, 3, 5), (7,)):
+    for shape in ((2, 3, 5), (7,), (1, 4), (3, 1)):
         p, u = arrays.weights(*shape), arrays.normal(*shape)
         expect_close(got=softmax_vjp(p, u), expected=arrays.oracle(p, u), hint=hint)
 
