@@ -32,12 +32,13 @@ def test_the_table_holds_booleans(causal_mask, arrays):
 
     Of a table of integers `~` makes -1 and -2, and both count as true.
     """
-    got = causal_mask(2, 3, "end")
-    expect_true(
-        got.dtype == bool,
-        evidence=f"the entries are of dtype {got.dtype}",
-        hint="what does a comparison of two arrays return?",
-    )
+    for n_q, n_k, align in ((2, 3, "end"), (2, 2, "start"), (1, 1, "end"), (4, 2, "start")):
+        got = causal_mask(n_q, n_k, align)
+        expect_true(
+            got.dtype == bool,
+            evidence=f"for ({n_q}, {n_k}, {align!r}) the entries are of dtype {got.dtype}",
+            hint="what does a comparison of two arrays return?",
+        )
 
 
 @hidden
@@ -47,7 +48,7 @@ def test_the_newest_sees_all(causal_mask, arrays):
     Row $n_q$ is all True; with 5 queries and 3 keys the first two rows are all False.
     """
     hint = "how far is the first query from the first key when the last ones stand side by side?"
-    for n_q, n_k in ((3, 7), (5, 3), (1, 5)):
+    for n_q, n_k in ((3, 7), (5, 3), (1, 5), (4, 1), (2, 9)):
         got = 1.0 * causal_mask(n_q, n_k, "end")
         expect_close(got=got, expected=arrays.oracle(n_q, n_k, "end"), hint=hint)
 
@@ -59,7 +60,7 @@ def test_the_oldest_sees_one(causal_mask, arrays):
     Row $i$ holds $\min(i, n_k)$ times True.
     """
     hint = "does the number of keys move the first query when the first ones stand side by side?"
-    for n_q, n_k in ((3, 7), (5, 3), (5, 1)):
+    for n_q, n_k in ((3, 7), (5, 3), (5, 1), (1, 4), (2, 9)):
         got = 1.0 * causal_mask(n_q, n_k, "start")
         expect_close(got=got, expected=arrays.oracle(n_q, n_k, "start"), hint=hint)
 

@@ -65,3 +65,12 @@ def always_to_the_end(n_q, n_k, align):
 def integers_for_booleans(n_q, n_k, align):
     """a triangle of ones and zeros"""
     return np.tril(np.ones((n_q, n_k), dtype=int), _ahead(n_q, n_k, align))
+
+
+@fails("the_table_holds_booleans")
+@only("numpy")
+def numbers_from_the_start(n_q, n_k, align):
+    """a triangle of numbers where both begin together, booleans else"""
+    if align == "start":
+        return np.tri(n_q, n_k)
+    return _steps_back(n_q, n_k, _ahead(n_q, n_k, align)) >= 0

@@ -1,7 +1,7 @@
 import numpy as np
 from array_api_compat import array_namespace
 
-from course_lib.checking import core, expect_close, expect_unchanged, hidden
+from course_lib.checking import core, expect_close, expect_unchanged, float64, hidden
 
 
 def _averaging(table):
@@ -43,9 +43,9 @@ def _leaking(n):
 
 @core
 def test_four_ordinary_layers(dependence, arrays):
-    r"""Causal, identity, unmasked and leaking attention are told apart
+    r"""Causal, identity, unmasked and leaking attention are told apart, and so are tables drawn at random
 
-    The tables are $[\,j \le i\,]$, $[\,j = i\,]$, all True, and $[\,j \le i + 1\,]$.
+    The first four are $[\,j \le i\,]$, $[\,j = i\,]$, all True, and $[\,j \le i + 1\,]$.
     """
     hint = "which input was changed, which were put back, and which output moved?"
     for n in (5, 3):
@@ -58,6 +58,10 @@ def test_four_ordinary_layers(dependence, arrays):
         }
         for layer, expected in cases.values():
             expect_close(got=1.0 * dependence(layer, X), expected=expected, hint=hint)
+    for n in (4, 6):  # tables that have no name
+        table = 1.0 * (arrays.uniform(n, n) < 0.5)
+        got = dependence(_averaging(table), arrays.normal(n, 3))
+        expect_close(got=1.0 * got, expected=table, hint=hint)
 
 
 def test_a_layer_that_reads_one_feature(dependence, arrays):
@@ -110,6 +114,23 @@ def test_a_normalised_layer(dependence, arrays):
     got = dependence(layer, whole)
     hint = "which changes of a row does a layer norm take away, and which sums are always the same?"
     expect_close(got=1.0 * got, expected=_leaking(n), hint=hint)
+
+
+@hidden
+@float64
+def test_a_weak_influence(dependence, arrays):
+    r"""An input that moves an output by a billionth of itself is read, too
+
+    $o_i = \sum_j w_{ij} x_j$ with some $w_{ij} = 10^{-9}$: the output is another number.
+    """
+    weights = np.tri(5) * np.where(arrays.uniform(5, 5) < 0.5, 1e-9, 1.0)
+
+    def layer(X):
+        return _like(weights, X) @ X
+
+    hint = "by how much must an output move before your table counts it?"
+    got = dependence(layer, 1 + arrays.uniform(5, 4))
+    expect_close(got=1.0 * got, expected=np.tri(5), hint=hint)
 
 
 @hidden

@@ -22,11 +22,11 @@ def test_the_expectation_is_exact(drop_weights, arrays):
     expect_close(got=got, expected=expected, hint=hint)
     probability = np.prod(np.where(PATTERNS, 1 - p, p), axis=1)
     expect_close(got=probability @ np.asarray(got), expected=rows[0], hint=hint)
-    stack, coins = arrays.weights(2, 3, 7), arrays.uniform(2, 3, 7) < 0.6
-    coins[..., 0], coins[..., 1] = True, False
-    expect_close(
-        got=drop_weights(stack, coins, 0.4), expected=arrays.oracle(stack, coins, 0.4), hint=hint
-    )
+    for shape, p in (((2, 3, 7), 0.4), ((1, 5), 0.5), ((4, 3), 0.9)):
+        stack, coins = arrays.weights(*shape), arrays.uniform(*shape) < 1 - p
+        coins[..., 0], coins[..., 1] = True, False
+        expected = arrays.oracle(stack, coins, p)
+        expect_close(got=drop_weights(stack, coins, p), expected=expected, hint=hint)
 
 
 def test_survivors_do_not_notice_each_other(drop_weights, arrays):

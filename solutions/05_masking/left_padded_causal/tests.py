@@ -1,11 +1,11 @@
 import numpy as np
 
-from course_lib.checking import core, expect_close, hidden
+from course_lib.checking import core, expect_close, expect_true, hidden
 
 
 @core
 def test_two_short_stories(left_padded_causal, arrays):
-    r"""Stories of 3 and 5 words in rows of 5, written out; and one of 2 words in a row of 3
+    r"""Stories of 3 and 5 words in rows of 5, written out as booleans; and one of 2 words in a row of 3
 
     $M_{bij} = [\,j \le i\,]\,[\,j > n - \ell_b\,]$, places counted from 1.
     """
@@ -14,7 +14,13 @@ def test_two_short_stories(left_padded_causal, arrays):
     got = 1.0 * left_padded_causal(np.array([3, 5]), 5)
     expect_close(got=got, expected=np.stack([three, np.tri(5)]), hint=hint)
     two = [[[0, 0, 0], [0, 1, 0], [0, 1, 1]]]
-    expect_close(got=1.0 * left_padded_causal(np.array([2]), 3), expected=two, hint=hint)
+    got = left_padded_causal(np.array([2]), 3)
+    expect_close(got=1.0 * got, expected=two, hint=hint)
+    expect_true(
+        got.dtype == bool,
+        evidence=f"the entries are of dtype {got.dtype}",
+        hint="what does a comparison of two arrays return?",
+    )
 
 
 def test_padding_is_never_seen(left_padded_causal, arrays):

@@ -91,3 +91,10 @@ def one_length_for_all(lengths, n):
 def sees_itself_always(lengths, n):
     """padding sees itself, so that no row is empty"""
     return (_causal(n) & _is_word(lengths, n)[:, None, :]) | np.eye(n, dtype=bool)
+
+
+@fails("two_short_stories")
+@only("numpy")
+def ones_and_zeros(lengths, n):
+    """ones and zeros in place of booleans"""
+    return (_causal(n) & _is_word(lengths, n)[:, None, :]).astype(int)

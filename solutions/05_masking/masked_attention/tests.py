@@ -94,7 +94,7 @@ def test_a_hidden_giant_changes_nothing(masked_attention, arrays):
 
 @hidden
 def test_hidden_nan_is_harmless(masked_attention, arrays):
-    r"""A nan or an inf in a key and its value reaches only the queries that may see it
+    r"""A nan or an inf in a key and its value reaches the queries that may see it, and no others
 
     $o_i$ has no term with $j$ if $M_{ij}$ is False; $0 \cdot \mathrm{nan}$ is $\mathrm{nan}$.
     """
@@ -106,6 +106,9 @@ def test_hidden_nan_is_harmless(masked_attention, arrays):
         K[4], V[4] = bad, bad
         got = masked_attention(Q, K, V, causal)
         expect_close(got=got[:4], expected=expected[:4], hint=hint)
+        if np.isnan(bad):
+            honest = "does whoever sees a nan get to know of it?"
+            expect_close(got=got[4], expected=[np.nan, np.nan], hint=honest)
         nobody = causal.copy()
         nobody[:, 4] = False
         got = masked_attention(Q, K, V, nobody)

@@ -171,3 +171,13 @@ def infinity_added(Q, K, V, may_attend):
     scores = _scores(Q, K)
     scores = scores + _filled(xp.zeros_like(scores), may_attend, -math.inf)
     return _average(_softmax_or_zeros(scores), V, may_attend)
+
+
+@fails("hidden_nan_is_harmless")
+def nan_cleared_for_all(Q, K, V, may_attend):
+    """every nan replaced by zero, also for those who may see it"""
+    xp = array_namespace(V)
+    K = xp.where(xp.isfinite(K), K, xp.zeros_like(K))
+    V = xp.where(xp.isfinite(V), V, xp.zeros_like(V))
+    weights = _softmax_or_zeros(_filled(_scores(Q, K), may_attend, -math.inf))
+    return weights @ V
