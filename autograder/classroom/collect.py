@@ -20,6 +20,7 @@ from autograder.classroom.class_list import everybody
 from autograder.classroom.feedback_zip import remember_folders
 from autograder.classroom.identify import Owner, Owners
 from autograder.classroom.strip_outputs import without_outputs
+from autograder.exercises.cell_ids import COMMON
 from autograder.grading.rebuild import (
     NOTEBOOK_AT_MOST,
     PLAIN_AT_MOST,
@@ -28,7 +29,6 @@ from autograder.grading.rebuild import (
     is_answer,
     key_of,
 )
-from autograder.release.notebooks import COMMON
 from autograder.roster.csv_tables import plain
 from autograder.roster.students import NO_PART_OF_A_NAME
 from course_lib.checking import percent

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from random import Random
 
+from autograder.exercises.cell_ids import CellIds
 from autograder.exercises.sources import (
     Test,
     check_prompt,
@@ -47,8 +48,12 @@ class Exercise:
     points: float
 
     @property
+    def cells(self) -> CellIds:
+        return CellIds.of(self.name)
+
+    @property
     def slug(self) -> str:
-        return self.name.replace("_", "-")
+        return self.cells.answer
 
 
 @dataclass(frozen=True)

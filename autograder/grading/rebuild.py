@@ -17,7 +17,7 @@ from typing import Any
 import nbformat
 from nbformat.v4 import new_code_cell
 
-from autograder.release.notebooks import COMMON
+from autograder.exercises.cell_ids import COMMON
 from course_lib.checking import percent
 
 CELLS_AT_MOST = 500

@@ -66,7 +66,7 @@ def make_release(assignment: Assignment, course: Path, reseed: bool = False) -> 
     prepare_course(course)
     stem, notebook = assignment.stem, source_notebook(assignment)
     with nbgrader_api(course).gradebook as gradebook:
-        refuse_other_exercises(gradebook, stem, notebook)
+        refuse_other_exercises(gradebook, assignment, notebook, course / "release" / stem)
     seed = draw_seed() if reseed else secret_seed(course, stem)
     with tempfile.TemporaryDirectory(prefix=".release-", dir=course) as place:
         source, grader = Path(place) / "source" / stem, Path(place) / "grader" / stem

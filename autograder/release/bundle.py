@@ -165,6 +165,7 @@ def write_outline(
             key: getattr(exercise, key) for key in ("name", "slug", "number", "title", "points")
         }
         kept |= {"kind": exercise.kind, "starter": starters[exercise.slug]}
+        kept["cells"] = exercise.cells._asdict()
         if isinstance(exercise, ProofQuestion):
             kept["marking"] = exercise.marking
         exercises.append(kept)
@@ -183,7 +184,8 @@ def write_plain_file(
         minutes=assignment.minutes,
         example=assignment.example,
     )
-    cells = [c for c in released.cells if c.id != "head" and not c.id.endswith("-check")]
+    left_out = {"head", *(exercise.cells.check for exercise in assignment.exercises)}
+    cells = [cell for cell in released.cells if cell.id not in left_out]
     text = percent.as_text(head.strip(), version, cells)
     (folder / f"{assignment.stem}.py").write_text(text)
 

@@ -1,43 +1,64 @@
 """What is graded keeps its exercises: nbgrader adds no cell to it and takes none away."""
 
-import click
+import json
+from pathlib import Path
+from typing import Any
+
 import nbformat
 
-from autograder.release.notebooks import COMMON
+from autograder.errors import CourseError
+from autograder.exercises.assignment import Assignment
+from autograder.exercises.cell_ids import COMMON, exercise_of_each_cell
+from course_lib.checking.work import OUTLINE
 
 NEW = (
     "\nA new exercise goes into an assignment of its own:  "
     "course new exercise NN_more/name --course FOLDER"
 )
-PARTS = ("-task", "-check", "-rubric")
 
 
-def refuse_other_exercises(gradebook, stem: str, notebook: nbformat.NotebookNode) -> None:
-    """Before anything is touched: the gradebook has work in cells that would come or go."""
+class OtherExercises(CourseError):
+    """This assignment is graded, and the release would add or drop cells of it."""
+
+    exit_code = 1
+
+
+def refuse_other_exercises(
+    gradebook: Any, assignment: Assignment, notebook: nbformat.NotebookNode, released: Path
+) -> None:
+    """Before anything is touched: would cells come or go in which the gradebook has work?
+
+    `released` is the folder of the last release, which names the exercises that it had. Raises
+    OtherExercises.
+    """
     from nbgrader.api import MissingEntry
 
     try:
-        known = gradebook.find_notebook(stem, stem)
+        graded = gradebook.find_notebook(assignment.stem, assignment.stem)
     except MissingEntry:
         return
-    before, now = _cells_known(known), _cells_of(notebook)
-    if before == now or not known.submissions:
+    before, now = _cells_in_gradebook(graded), _cells_in(notebook)
+    if before == now or not graded.submissions:
         return
-    old, new = _exercises(before), _exercises(now)
-    lines = {
+    names = exercise_of_each_cell(
+        [*_names_released(released), *(exercise.name for exercise in assignment.exercises)]
+    )
+    old, new = _exercises(before, names), _exercises(now, names)
+    changes = {
         "dropped": old - new,
         "added": new - old,
-        "marked in another way": _exercises(before ^ now) & old & new,
+        "marked in another way": _exercises(before ^ now, names) & old & new,
     }
-    changes = [f"  {what}: {', '.join(sorted(names))}" for what, names in lines.items() if names]
-    raise click.ClickException(
-        "\n".join([f"{stem} is graded already, and what is graded keeps its exercises:", *changes])
+    lines = [f"  {what}: {', '.join(sorted(which))}" for what, which in changes.items() if which]
+    head = f"{assignment.stem} is graded already, and what is graded keeps its exercises:"
+    raise OtherExercises(
+        "\n".join([head, *lines])
         + "\nNothing was changed. Put them back as they were; tests, texts and points may change."
         + NEW * bool(new - old)
     )
 
 
-def _cells_known(notebook) -> set[tuple[str, str]]:
+def _cells_in_gradebook(notebook: Any) -> set[tuple[str, str]]:
     kinds = {
         "grade": notebook.grade_cells,
         "solution": notebook.solution_cells,
@@ -46,7 +67,7 @@ def _cells_known(notebook) -> set[tuple[str, str]]:
     return {(kind, cell.name) for kind, cells in kinds.items() for cell in cells}
 
 
-def _cells_of(notebook: nbformat.NotebookNode) -> set[tuple[str, str]]:
+def _cells_in(notebook: nbformat.NotebookNode) -> set[tuple[str, str]]:
     cells = [c.metadata.nbgrader for c in notebook.cells if "nbgrader" in c.metadata]
     return {
         (kind, cell.grade_id)
@@ -56,8 +77,13 @@ def _cells_of(notebook: nbformat.NotebookNode) -> set[tuple[str, str]]:
     }
 
 
-def _exercises(cells: set[tuple[str, str]]) -> set[str]:
-    names = {name for _, name in cells if name not in COMMON}
-    for part in PARTS:
-        names = {name.removesuffix(part) for name in names}
-    return {name.replace("-", "_") for name in names}
+def _names_released(released: Path) -> list[str]:
+    outline = released / "checks" / OUTLINE
+    if not outline.is_file():
+        return []
+    return [entry["name"] for entry in json.loads(outline.read_text())["exercises"]]
+
+
+def _exercises(cells: set[tuple[str, str]], names: dict[str, str]) -> set[str]:
+    """The exercises of these cells; a cell of an exercise that nobody remembers stands itself."""
+    return {names.get(cell, cell) for _, cell in cells if cell not in COMMON}

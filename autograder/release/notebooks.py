@@ -17,8 +17,6 @@ from autograder.exercises.assignment import (
 from autograder.release.course_folder import nbgrader_configuration
 
 SCHEMA = 3
-COMMON = ("head", "set-up", "left", "what-is-left")
-"""The cells that every assignment has: they do not tell which it is."""
 PROOF_STUB = "*Write your proof here: text, LaTeX, or a photograph dropped into this cell.*"
 
 HEAD = """# Chapter {number}: {title}
@@ -101,29 +99,28 @@ def _properties(exercise: CodeExercise) -> str:
 
 
 def _cells_of(exercise: Exercise) -> list[nbformat.NotebookNode]:
-    name, slug = exercise.name, exercise.slug
-    cells = [_markdown(f"{slug}-task", task(exercise))]
+    name, ids = exercise.name, exercise.cells
+    cells = [_markdown(ids.task, task(exercise))]
     match exercise:
         case CodeExercise():
-            cells += [_answer(slug, _answer_source(exercise)), _graded(slug, name, exercise.points)]
+            cells.append(_answer(ids.answer, _answer_source(exercise)))
+            cells.append(_graded(ids.check, name, exercise.points))
         case ProofBlocks():
             letters = ", ".join(f'"{letter}"' for letter in exercise.solution)
             source = (
                 f'# The letters of the lines, in order, such as ["c", "a"]\n{name} = [\n'
                 f"    ### BEGIN SOLUTION\n    {letters}\n    ### END SOLUTION\n]"
             )
-            cells += [_answer(slug, source), _graded(slug, name, exercise.points)]
+            cells.append(_answer(ids.answer, source))
+            cells.append(_graded(ids.check, name, exercise.points))
         case ProofQuestion(marking="off"):
             return []
         case ProofQuestion(marking="self"):
-            cells.append(_markdown(slug, PROOF_STUB, locked=False))
-            cells.append(_markdown(f"{slug}-rubric", _rubric(exercise)))
+            cells.append(_markdown(ids.answer, PROOF_STUB, locked=False))
+            cells.append(_markdown(ids.rubric, _rubric(exercise)))
         case ProofQuestion():
-            cells.append(
-                _manual(
-                    slug, f"### BEGIN SOLUTION\n{exercise.model}\n### END SOLUTION", exercise.points
-                )
-            )
+            source = f"### BEGIN SOLUTION\n{exercise.model}\n### END SOLUTION"
+            cells.append(_manual(ids.answer, source, exercise.points))
     return cells
 
 
@@ -189,8 +186,7 @@ def _answer(grade_id: str, source: str) -> nbformat.NotebookNode:
     return new_code_cell(source, id=grade_id, metadata=_nbgrader(grade_id, solution=True))
 
 
-def _graded(slug: str, name: str, points: float) -> nbformat.NotebookNode:
-    grade_id = f"{slug}-check"
+def _graded(grade_id: str, name: str, points: float) -> nbformat.NotebookNode:
     meta = _nbgrader(grade_id, grade=True, locked=True, points=points)
     return new_code_cell(f'check("{name}")', id=grade_id, metadata=meta)
 
