@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Protocol
 
 from autograder.grading import package, submissions
+from autograder.grading.fingerprint import environment_fingerprint
 from autograder.grading.gradebook import NotInGradebook, Recorder, recorder_of
 from autograder.grading.journal import (
     MAKE_ROOM,
     CannotRecord,
     Journal,
     course_lock,
-    environment_fingerprint,
     journal_key,
 )
 from autograder.grading.outcome import Outcome
@@ -105,7 +105,7 @@ def grade_class(
         recorder = stack.enter_context(recorder_of(course, config))
         desk = _Desk(course, stem, journal, recorder, report)
         desk.finish_what_was_begun()
-        key_of = _keys(package.digest(data), secret_seed(course, stem), device)
+        key_of = _keys(data, secret_seed(course, stem), device)
         students = submissions.students_with(course, stem, only)
         report.handed_in = len(students)
         todo = students if again else desk.changed(students, key_of)
@@ -134,9 +134,10 @@ def _clear_words() -> Iterator[None]:
 
 
 def _keys(
-    checks: str, seed: int, device: str
+    data: bytes, seed: int, device: str
 ) -> Callable[[submissions.Submission], tuple[str, int]]:
-    environment = environment_fingerprint() + f", on {device}" * (device != "cpu")
+    checks, tests_import = package.digest(data), package.tests_import(data)
+    environment = environment_fingerprint(tests_import) + f", on {device}" * (device != "cpu")
     return lambda handed: (journal_key(handed.content, checks, seed, environment), seed)
 
 
@@ -156,16 +157,24 @@ class _Desk:
             self._settle(outcome)
 
     def changed(self, students: list[str], key_of: Callable) -> list[str]:
-        """Those whose submission is not in the journal as it now stands."""
-        found = []
+        """Those whose submission is not in the journal as it now stands.
+
+        Of the others a changed time of handing in goes into the gradebook.
+        """
+        found, handed_in = [], {}
         for student in students:
             key, _ = key_of(submissions.read(self.course, self.stem, student))
             if not self.journal.find(student, self.stem, key):
                 found.append(student)
-            elif not self._notebook_of(student).is_file() and (
+                continue
+            if time := submissions.handed_in(self.course, self.stem, student):
+                handed_in[student] = time
+            if not self._notebook_of(student).is_file() and (
                 recorded := self.journal.last_recorded(student, self.stem)
             ):  # a run of nbgrader's own command that stopped has removed it
                 self._write_out(recorded)
+        for student in self.recorder.correct_times(self.stem, handed_in):
+            self._copy_times(student)
         self.report.unchanged = len(students) - len(found)
         return found
 
@@ -212,11 +221,15 @@ class _Desk:
     def _write_out(self, outcome: Outcome) -> None:
         """What nbgrader's formgrader and feedback read."""
         notebook = self._notebook_of(outcome.student)
-        folder = notebook.parent
-        folder.mkdir(parents=True, exist_ok=True)
+        notebook.parent.mkdir(parents=True, exist_ok=True)
         _write(notebook, outcome.notebook)
-        handed_in = submissions.handed_in(self.course, self.stem, outcome.student)
-        submitted = self.course / "submitted" / outcome.student / self.stem
+        self._copy_times(outcome.student)
+
+    def _copy_times(self, student: str) -> None:
+        folder = self._notebook_of(student).parent
+        folder.mkdir(parents=True, exist_ok=True)
+        handed_in = submissions.handed_in(self.course, self.stem, student)
+        submitted = self.course / "submitted" / student / self.stem
         names = ["timestamp.txt"] * bool(handed_in) + [SECRET]
         for path in (submitted / name for name in names):
             if path.is_file() and not path.is_symlink() and path.stat().st_size < A_LINE:

@@ -5,6 +5,7 @@ autograde would. Two things are better: an automatic mark never outlives the sub
 it, and a mark given by hand asks for a second look only where the answer has changed.
 """
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -97,6 +98,13 @@ class Recorder:
         """Extensions and penalties, where marks were given by hand or more time after grading."""
         self._database.transact(lambda db: self._settle_lateness(db, assignment))
 
+    def correct_times(self, assignment: str, handed_in: Mapping[str, datetime]) -> list[str]:
+        """Whose work was handed in at another time than the gradebook has: by student, in UTC.
+
+        Their lateness counts from here on, though nothing of theirs is judged again.
+        """
+        return self._database.transact(lambda db: self._correct_times(db, assignment, handed_in))
+
     def waiting(self, assignment: str) -> int:
         """Answers that a person has still to look at."""
         count = (
@@ -108,11 +116,30 @@ class Recorder:
         )
         return self._database.transact(lambda db: db.scalar(count))
 
-    def _settle_lateness(self, db: sa.Connection, name: str) -> None:
+    def _correct_times(
+        self, db: sa.Connection, name: str, handed_in: Mapping[str, datetime]
+    ) -> list[str]:
+        recorded = db.execute(
+            sa.select(SUBMISSION.c.student_id, SUBMISSION.c.timestamp)
+            .join(ASSIGNMENT, SUBMISSION.c.assignment_id == ASSIGNMENT.c.id)
+            .where(ASSIGNMENT.c.name == name)
+        )
+        others = {
+            student: handed_in[student]
+            for student, timestamp in recorded
+            if handed_in.get(student, timestamp) != timestamp
+        }
+        if others:
+            self._settle_lateness(db, name, others)
+        return sorted(others)
+
+    def _settle_lateness(
+        self, db: sa.Connection, name: str, handed_in: Mapping[str, datetime] | None = None
+    ) -> None:
         counts = sa.func.coalesce(GRADE.c.manual_score, GRADE.c.auto_score)
         score = sa.func.sum(counts + sa.func.coalesce(GRADE.c.extra_credit, 0.0))
         columns = (SUBMITTED.c.id, SUBMISSION.c.student_id, ASSIGNMENT.c.id.label("assignment"))
-        handed_in = db.execute(
+        submitted = db.execute(
             sa.select(*columns, ASSIGNMENT.c.duedate, score.label("score"))
             .join_from(SUBMITTED, SUBMISSION, SUBMITTED.c.assignment_id == SUBMISSION.c.id)
             .join(ASSIGNMENT, SUBMISSION.c.assignment_id == ASSIGNMENT.c.id)
@@ -120,9 +147,10 @@ class Recorder:
             .where(ASSIGNMENT.c.name == name)
             .group_by(*columns, ASSIGNMENT.c.duedate)
         ).all()
-        for row in handed_in:
+        for row in submitted:
             more_time = self._extensions.of(row.student_id, name)
-            submission = _submission(db, row.assignment, row.student_id, None, more_time)
+            time = (handed_in or {}).get(row.student_id)
+            submission = _submission(db, row.assignment, row.student_id, time, more_time)
             late = _seconds_late(row, submission)
             penalty = self._penalty(row.student_id, row.score or 0.0, late)
             this = SUBMITTED.c.id == row.id

@@ -136,7 +136,7 @@ def test_a_cluster_that_hangs_says_so(course, cluster, monkeypatch):
 def test_a_worker_of_another_version_is_refused(course, cluster, monkeypatch):
     address, _ = cluster
     other = "python 3.11.7, numpy 0.1, torch 2.13.0"
-    monkeypatch.setattr("autograder.grading.cluster.environment_fingerprint", lambda: other)
+    monkeypatch.setattr("autograder.grading.cluster.environment_fingerprint", lambda _: other)
     with (
         pytest.raises(WrongWorker, match="another version.*here numpy 0.1"),
         ClusterPool(address, package.pack(course, STEM), STEM),

@@ -21,7 +21,6 @@ from autograder.grading.journal import (
     CourseIsBusy,
     Journal,
     course_lock,
-    environment_fingerprint,
     journal_key,
 )
 from autograder.grading.outcome import Finding, Mark, Outcome
@@ -151,34 +150,6 @@ def test_the_key_changes_with_each_part(submission, checks, seed, environment, o
 def test_what_moves_from_one_part_to_the_next_changes_the_key():
     assert journal_key(b"ab", "c", 1, "d") != journal_key(b"a", "bc", 1, "d")
     assert journal_key(b"", "1", 1, "") != journal_key(b"", "", 11, "")
-
-
-def test_the_fingerprint_names_all_that_a_verdict_depends_on():
-    fingerprint = environment_fingerprint()
-    for name in ("python", "numpy", "torch", "matplotlib", "nbgrader", "mathematics-of-attention"):
-        assert f"{name} " in fingerprint
-    assert fingerprint == environment_fingerprint()
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "autograder/grading/referee.py",
-        "autograder/sandbox/codec.py",
-        "course_lib/checking/expect.py",
-    ],
-)
-def test_the_fingerprint_changes_with_the_sources(tmp_path, monkeypatch, source):
-    for folder in module.JUDGING:
-        shutil.copytree(ROOT / folder, tmp_path / folder)
-    monkeypatch.setattr(module, "ROOT", tmp_path)
-    before = environment_fingerprint.__wrapped__()
-    with (tmp_path / source).open("a") as file:
-        file.write("\n")
-    changed = environment_fingerprint.__wrapped__()
-    assert changed != before
-    (tmp_path / source).rename((tmp_path / source).with_name("other.py"))
-    assert environment_fingerprint.__wrapped__() != changed
 
 
 # faults
