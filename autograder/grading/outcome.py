@@ -4,19 +4,7 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass, field
 
-
-@dataclass(frozen=True)
-class Finding:
-    """The verdict on one property, as it is kept and shown."""
-
-    test: str
-    property: str
-    passed: bool
-    core: bool
-    hidden: bool
-    evidence: str = ""
-    hint: str = ""
-    mistake: str = ""
+from course_lib.checking.findings import Finding
 
 
 @dataclass(frozen=True)
@@ -81,4 +69,4 @@ def digest(text: str) -> str:
 
 
 def _mark(data: dict) -> Mark:
-    return Mark(**data | {"findings": tuple(Finding(**finding) for finding in data["findings"])})
+    return Mark(**data | {"findings": tuple(map(Finding.from_dict, data["findings"]))})

@@ -25,6 +25,7 @@ from autograder.sandbox import codec, limits
 from autograder.sandbox.host import Gone, NoSandbox, Sandbox, Student, TooSlow
 from course_lib.checking import recordings
 from course_lib.checking.answers import NoAnswer
+from course_lib.checking.findings import Cause, FailureKind
 from course_lib.checking.judge import judge, judge_proof, report
 from course_lib.checking.perform import Question, Reply
 from course_lib.checking.run import DEFAULT_DTYPE, Run
@@ -337,7 +338,7 @@ class Attempt:
             return self._call(student, question)
         except Gone as gone:
             self._tell(question.function, gone)
-            return Reply(failure=str(gone))
+            return Reply(failure=str(gone), cause=Cause(gone.kind))
 
     def _call(self, student: Student, question: Question) -> Reply:
         reply = student.call(question)
@@ -357,13 +358,12 @@ class Attempt:
             if student.alive:
                 student.prepare(*self._prepared)
                 reply = self._call(student, question)
-                if "MemoryError" in reply.failure or "allocate memory" in reply.failure:
+                if reply.cause and reply.cause.kind is FailureKind.OUT_OF_MEMORY:
                     words = f"needed more than {question.at_most / limits.MEBIBYTE:.3g} MiB"
-                    return Reply(failure=words, over_memory=True)
+                    return Reply(failure=words, cause=Cause(FailureKind.OVER_MEMORY))
                 return reply
-        return Reply(
-            failure="its cells need more memory than this exercise allows", over_memory=True
-        )
+        words = "its cells need more memory than this exercise allows"
+        return Reply(failure=words, cause=Cause(FailureKind.OVER_MEMORY))
 
     def _keep_outputs(self, cell: nbformat.NotebookNode, number: int, answer: dict) -> None:
         cell.execution_count = number

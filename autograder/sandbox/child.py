@@ -21,6 +21,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from autograder.sandbox import codec, limits
 from course_lib.checking.answers import Cells, NoAnswer, only_defines
+from course_lib.checking.findings import Cause, FailureKind
 from course_lib.checking.perform import Question, Reply, perform
 from course_lib.checking.run import Held, Lent, Run
 from course_lib.checking.withheld import withheld
@@ -200,7 +201,11 @@ def serve(connection: Any, shell: Shell) -> None:
 
 
 def interrupted() -> tuple[dict[str, Any], list[bytes]]:
-    return asdict(Reply(failure="it was interrupted")), [b"", b""]
+    return asdict(_was_interrupted()), [b"", b""]
+
+
+def _was_interrupted() -> Reply:
+    return Reply(failure="it was interrupted", cause=Cause(FailureKind.INTERRUPTED))
 
 
 def _run(shell: Shell, source: str) -> tuple[dict[str, Any], list[bytes]]:
@@ -320,12 +325,13 @@ def _call(
         )
         reply = perform(question)
     except LookupError:
-        reply = Reply(failure="it is gone: the process that made it has ended")
+        words = "it is gone: the process that made it has ended"
+        reply = Reply(failure=words, cause=Cause(FailureKind.ENDED))
     except KeyboardInterrupt:
-        reply = Reply(failure="it was interrupted")
+        reply = _was_interrupted()
     answer = {
         "failure": reply.failure,
-        "over_memory": reply.over_memory,
+        "cause": asdict(reply.cause) if reply.cause else None,
         "changed": list(reply.changed),
         "printed": reply.printed,
     }
@@ -333,7 +339,8 @@ def _call(
     try:
         return answer | {"value": codec.encode(_kept(reply.value, built), out)}, out
     except codec.Unacceptable as reason:
-        return answer | {"failure": f"it returned something too large: {reason}", "value": None}, []
+        words, cause = f"it returned something too large: {reason}", Cause(FailureKind.TOO_LARGE)
+        return answer | {"failure": words, "cause": asdict(cause), "value": None}, []
 
 
 def _borrowed(value: Any, connection: Any) -> Any:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.sandbox import codec, limits
+from course_lib.checking.findings import Cause, FailureKind
 from course_lib.checking.perform import Question, Reply
 from course_lib.checking.run import Lent
 
@@ -31,9 +32,16 @@ BROKE_OFF = "your code broke off the conversation with the grader"
 class Gone(Exception):
     """The student's process ended or had to be ended; says why, in words for the student."""
 
+    def __init__(self, words: str, kind: FailureKind = FailureKind.ENDED):
+        super().__init__(words)
+        self.kind = kind
+
 
 class TooSlow(Gone):
     """It met a limit of time."""
+
+    def __init__(self, words: str):
+        super().__init__(words, FailureKind.TOO_SLOW)
 
 
 class Student:
@@ -93,18 +101,18 @@ class Student:
         late = f"it took more than {limits.CALL_SECONDS} seconds" if self.interrupted else ""
         try:
             return Reply(
-                codec.decode(answer["value"], back),
-                late or _words(answer["failure"]),
-                answer["over_memory"] is True,
-                tuple(_words(name, 60) for name in answer["changed"][:20]),
-                _count(answer["printed"]),
+                value=codec.decode(answer["value"], back),
+                failure=late or _words(answer["failure"]),
+                cause=Cause(FailureKind.TOO_SLOW) if late else _cause(answer["cause"]),
+                changed=tuple(_words(name, 60) for name in answer["changed"][:20]),
+                printed=_count(answer["printed"]),
             )
-        except (codec.Unacceptable, KeyError, TypeError, AttributeError) as error:
+        except (codec.Unacceptable, KeyError, TypeError, ValueError, AttributeError) as error:
             raise self._broke_off() from error
 
     def _broke_off(self) -> Gone:
         self.kill()
-        return Gone(BROKE_OFF)
+        return Gone(BROKE_OFF, FailureKind.BROKE_OFF)
 
     def _ask(
         self,
@@ -170,9 +178,11 @@ class Student:
         self._looked = now
         if self._resident() > limits.TOTAL_MEMORY and self._exactly() > limits.TOTAL_MEMORY:
             gigabytes = limits.TOTAL_MEMORY / 2**30
-            raise Gone(f"its processes took more than {gigabytes:g} GiB of memory")
+            words = f"its processes took more than {gigabytes:g} GiB of memory"
+            raise Gone(words, FailureKind.TOO_MUCH_MEMORY)
         if self._scratch and self._written() > limits.SCRATCH:
-            raise Gone(f"it wrote more than {limits.SCRATCH / limits.MEBIBYTE:g} MiB of files")
+            words = f"it wrote more than {limits.SCRATCH / limits.MEBIBYTE:g} MiB of files"
+            raise Gone(words, FailureKind.TOO_MANY_FILES)
 
     def kill(self) -> None:
         if not self.alive:
@@ -243,7 +253,8 @@ class Student:
         while waiting and left > 0:
             folder = waiting.pop()
             if len(str(folder)) > PATH_AT_MOST:  # each step down would cost more than the last
-                raise Gone("it made folders within folders without end")
+                words = "it made folders within folders without end"
+                raise Gone(words, FailureKind.TOO_MANY_FILES)
             with contextlib.suppress(OSError), os.scandir(folder) as entries:
                 for entry in entries:
                     left -= 1
@@ -356,6 +367,15 @@ def _count(number: Any) -> int:
     if type(number) is not int:
         raise TypeError("not a number of letters")
     return max(0, min(number, 1 << 30))
+
+
+def _cause(data: Any) -> Cause | None:
+    if data is None:
+        return None
+    line = data["line"]
+    if line is not None and (type(line) is not int or not 0 < line < 1 << 30):
+        raise TypeError("not the number of a line")
+    return Cause(FailureKind(data["kind"]), _words(data["detail"], 200), line)
 
 
 def _words(text: Any, at_most: int = 400) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from course_lib.checking.expect import Failure
+from course_lib.checking.findings import AuthorError, Failure, FailureKind
 from course_lib.checking.perform import Question, Reply, perform
-from course_lib.checking.run import AuthorError, Held, Run
+from course_lib.checking.run import Held, Run
 
 Transport = Callable[[Question], Reply]
 
@@ -70,7 +70,9 @@ class Call:
         self.changed = list(reply.changed)
         self.log.changed.update(reply.changed)
         if reply.failure:
-            failure = Failure(reply.failure, self.memory_hint if reply.over_memory else "")
+            over_memory = reply.cause is not None and reply.cause.kind is FailureKind.OVER_MEMORY
+            hint = self.memory_hint if over_memory else ""
+            failure = Failure(reply.failure, hint, reply.cause)
             self.log.results.append(failure)
             raise failure
         self.log.results.append(reply.value)

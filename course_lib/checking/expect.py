@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.checking.run import AuthorError, Returned, Run
+from course_lib.checking.findings import AuthorError, Failure
+from course_lib.checking.run import Returned, Run
 
 current_run: contextvars.ContextVar[Run] = contextvars.ContextVar("current_run")
 LONG, SHOWN = 10_000, 300
@@ -13,14 +14,6 @@ LONG, SHOWN = 10_000, 300
 NOTHING_RETURNED = "where does your function return its answer?"
 expectations_met = 0
 """Counts what was really compared: a test that compares nothing is no test."""
-
-
-class Failure(Exception):
-    """The property does not hold: the evidence, and a question that leads on."""
-
-    def __init__(self, evidence: str, hint: str = ""):
-        super().__init__(evidence)
-        self.evidence, self.hint = evidence, hint
 
 
 def expect_close(*, got: Any, expected: Any, hint: str, slack: float = 1.0) -> None:

@@ -70,8 +70,17 @@ def judge_proof(name: str, answer: Any, data: dict[str, Any]) -> tuple[str | Non
     return blocks.first_fault(answer), round(data["points"] * blocks.share(answer), 6)
 
 
+def first_failed(verdicts: list[Verdict]) -> Verdict | None:
+    """The failure to look at first."""
+    return next(iter(_failed(verdicts)), None)
+
+
+def _failed(verdicts: list[Verdict]) -> list[Verdict]:
+    return sorted((v for v in verdicts if not v.passed), key=lambda v: not v.core)
+
+
 def report(name: str, exercise: dict[str, Any], verdicts: list[Verdict], run: Run) -> str:
-    failed = sorted((v for v in verdicts if not v.passed), key=lambda v: not v.core)
+    failed = _failed(verdicts)
     if not failed:
         visible = [verdict for verdict in verdicts if not verdict.hidden]
         more = exercise["hidden"] - (len(verdicts) - len(visible))

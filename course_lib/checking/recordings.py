@@ -7,14 +7,14 @@ the inputs are not.
 import base64
 import json
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from course_lib.checking.expect import Failure
+from course_lib.checking.findings import Cause, Failure
 from course_lib.checking.run import DEFAULT_DTYPE, Held, Run
 from course_lib.checking.verdicts import Results, known_results, run_test
 
@@ -92,7 +92,7 @@ def encode(value: Any) -> Any:
     if isinstance(value, Held):
         return None  # it stayed where it was
     if isinstance(value, Failure):
-        return {"failure": value.evidence}
+        return {"failure": value.evidence, "cause": asdict(value.cause)}
     if isinstance(value, (list, tuple)):
         return {"tuple" if isinstance(value, tuple) else "list": [encode(item) for item in value]}
     if isinstance(value, dict):
@@ -107,7 +107,8 @@ def decode(value: Any) -> Any:
         raw = base64.b64decode(value["array"])
         return np.frombuffer(raw, value["dtype"]).reshape(value["shape"]).copy()
     if "failure" in value:
-        return Failure(value["failure"])
+        words, cause = value["failure"], value.get("cause")
+        return Failure(words, cause=Cause.from_dict(cause) if cause else Cause.from_words(words))
     if "dict" in value:
         return {key: decode(item) for key, item in value["dict"].items()}
     items = [decode(item) for item in value.get("tuple", value.get("list"))]

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.checking.findings import AuthorError
+
 TOLERANCE = {"float64": 1e-6, "float32": 2e-5, "float16": 5e-3, "bfloat16": 4e-2}
 """Absolute and relative: wide enough that no right answer is refused over thousands of seeds.
 
@@ -18,10 +20,6 @@ A property about digits says so: it runs in float64 with a slack below one.
 """
 
 DEFAULT_DTYPE = {"numpy": "float64", "torch": "float32"}
-
-
-class AuthorError(Exception):
-    """A test that is itself wrong; never the student's fault."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +127,11 @@ class Held:
 
 
 class WrongKind(Exception):
-    """The function returned something that no test can use; says what."""
+    """The function returned something that no test can use; says what, and what there is to it."""
+
+    def __init__(self, what: str, remark: str = ""):
+        super().__init__(what + remark)
+        self.what = what
 
 
 def bring_back(value: Any, library: str) -> Any:
@@ -137,7 +139,7 @@ def bring_back(value: Any, library: str) -> Any:
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):
         if library == "numpy":
-            raise WrongKind('a torch tensor, although the answer says library = "numpy"')
+            raise WrongKind("a torch tensor", ', although the answer says library = "numpy"')
         there = value.detach()
         dtype, device = str(there.dtype).removeprefix("torch."), there.device.type
         if there.dtype.is_complex:
@@ -145,14 +147,14 @@ def bring_back(value: Any, library: str) -> Any:
         if there.layout != torch.strided:
             raise WrongKind("a tensor that is not dense")
         if device == "meta":
-            raise WrongKind("a tensor without values, on the device meta")
+            raise WrongKind("a tensor without values", ", on the device meta")
         there = there.double() if there.dtype.is_floating_point else there
         return Returned.of(there.cpu().resolve_neg().numpy(), dtype, device)
     if isinstance(value, np.ma.MaskedArray):
         raise WrongKind("a masked array")
     if isinstance(value, (np.ndarray, np.generic)):
         if library == "torch" and isinstance(value, np.ndarray):
-            raise WrongKind('a NumPy array, although the answer says library = "torch"')
+            raise WrongKind("a NumPy array", ', although the answer says library = "torch"')
         if value.dtype.kind not in "fiub":
             raise WrongKind(f"an array of dtype {value.dtype}")
         return Returned.of(np.asarray(value), str(value.dtype))
@@ -167,7 +169,7 @@ def bring_back(value: Any, library: str) -> Any:
     if isinstance(value, dict):
         return {key: bring_back(item, library) for key, item in value.items()}
     if hasattr(value, "__next__"):
-        raise WrongKind("a generator: is there a yield where a return was meant?")
+        raise WrongKind("a generator", ": is there a yield where a return was meant?")
     if callable(value):
         return Held(value)
     if type(value).__module__ == "__main__":  # of a class that the student wrote

@@ -11,7 +11,7 @@ from autograder.grading.rebuild import Rebuilt
 from autograder.grading.referee import Attempt
 from autograder.sandbox.host import Gone, Sandbox
 from course_lib.checking.call import Call
-from course_lib.checking.expect import Failure
+from course_lib.checking.findings import Failure
 from course_lib.checking.run import Run
 
 TORCH, NUMPY = Run("torch", "float64"), Run("numpy", "float64")

@@ -15,7 +15,8 @@ from PIL import Image
 from autograder.grading import submissions
 from autograder.grading.rebuild import A_SCAN, CELLS_AT_MOST, Unreadable, rebuild
 from autograder.grading.suspicious import mentioned, suspicious
-from course_lib.checking.expect import Failure, expect_equal
+from course_lib.checking.expect import expect_equal
+from course_lib.checking.findings import Failure
 from course_lib.checking.judge import judge_proof
 from tests.grading.test_database import as_an_ordinary_user
 from tests.grading.test_rebuild import ANSWER, STEM, cell, handed_in, rebuilt, released

@@ -15,6 +15,7 @@ import pytest
 from autograder.sandbox import limits, probes, process
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.process import Gone, Student, TooSlow
+from course_lib.checking.findings import Cause, FailureKind
 from course_lib.checking.perform import Question
 from course_lib.checking.run import Run
 from tests.grading.sandbox_fixtures import (
@@ -391,6 +392,7 @@ def test_a_call_that_does_not_return_is_too_slow(student, hurry):
     reply = call(student, np.ones(2))
     assert student.interrupted
     assert "more than" in reply.failure
+    assert reply.cause == Cause(FailureKind.TOO_SLOW)
     assert printed(student, "print(1)") == "1"
 
 
@@ -486,7 +488,7 @@ def test_an_answer_to_half_a_question_ends_the_conversation(student):
 from autograder.sandbox import codec
 def receive(connection):
     connection.recv(1)
-    answer = {"value": None, "failure": "", "over_memory": False, "changed": [], "printed": 0}
+    answer = {"value": None, "failure": "", "cause": None, "changed": [], "printed": 0}
     os.write(fd, codec.pack(answer))
     time.sleep(100)
 codec.receive = receive
@@ -497,16 +499,22 @@ codec.receive = receive
 
 
 ANSWERS = {
-    "no value": '{"failure": "", "over_memory": False, "changed": [], "printed": 0}',
+    "no value": '{"failure": "", "cause": None, "changed": [], "printed": 0}',
     "a list": "[]",
     "words that are a number": (
-        '{"value": None, "failure": 1, "over_memory": False, "changed": [], "printed": 0}'
+        '{"value": None, "failure": 1, "cause": None, "changed": [], "printed": 0}'
     ),
-    "endless printing": '{"value": None, "failure": "", "over_memory": False, "changed": [], '
+    "endless printing": '{"value": None, "failure": "", "cause": None, "changed": [], '
     '"printed": float("inf")}',
-    "changes that are an object": '{"value": None, "failure": "", "over_memory": False, '
+    "changes that are an object": '{"value": None, "failure": "", "cause": None, '
     '"changed": {"a": 1}, "printed": 0}',
-    "a value that is none": '{"value": {"pickle": ""}, "failure": "", "over_memory": False, '
+    "a cause that is a word": '{"value": None, "failure": "no", "cause": "raised", '
+    '"changed": [], "printed": 0}',
+    "a cause of no known kind": '{"value": None, "failure": "no", "changed": [], "printed": 0, '
+    '"cause": {"kind": "bored", "detail": "", "line": None}}',
+    "a line that is a word": '{"value": None, "failure": "no", "changed": [], "printed": 0, '
+    '"cause": {"kind": "raised", "detail": "", "line": "the last"}}',
+    "a value that is none": '{"value": {"pickle": ""}, "failure": "", "cause": None, '
     '"changed": [], "printed": 0}',
 }
 
@@ -523,9 +531,11 @@ def test_an_answer_that_no_honest_process_gives_ends_the_conversation(student, w
 def test_words_from_inside_carry_no_commands(student):
     run(student, CALL.replace("return x", r"raise ValueError('\x1b[31m\u202e' + 'x' * 10**6)"))
     student.prepare("f", (), ["cell"])
-    failure = call(student, np.ones(2)).failure
-    assert failure.isprintable()
-    assert len(failure) <= 400
+    reply = call(student, np.ones(2))
+    assert reply.failure.isprintable()
+    assert len(reply.failure) <= 400
+    line = reply.cause.line
+    assert reply.cause == Cause(FailureKind.RAISED, "ValueError", line) and line
 
 
 # Nothing is left

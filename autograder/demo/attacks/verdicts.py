@@ -10,7 +10,7 @@ def message(header, sizes=()):
     import json
     text = json.dumps([header, list(sizes)]).encode()
     return struct.pack("<I", len(text)) + text
-FULL = message({"value": {"float": "0x1p+0"}, "failure": "", "over_memory": False, "changed": [],
+FULL = message({"value": {"float": "0x1p+0"}, "failure": "", "cause": None, "changed": [],
                 "printed": 0, "kind": "function", "library": "numpy", "passed": True, "points": 4})
 """
 
