@@ -26,7 +26,10 @@ c.GenerateFeedback.exporter_class = "autograder.reports.exporter.FeedbackExporte
 c.Execute.skip_cells_with_tag = "no cell carries this tag"
 
 # Feedback and formgrader show what a student wrote; nothing in it may act.
-c.HTMLExporter.filters = {"markdown2html": "autograder.typeset.sanitise.markdown_to_html"}
+c.HTMLExporter.filters = {
+    "markdown2html": "autograder.typeset.sanitise.markdown_to_html",
+    "clean_html": "autograder.typeset.sanitise.clean_html",
+}
 c.HTMLExporter.sanitize_html = True
 
 # The formgrader shows the rubric beside each proof; no file holds it.
