@@ -3,6 +3,8 @@
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
@@ -11,6 +13,7 @@ import pytest
 
 from autograder.book.build import Site
 from autograder.book.serve import server
+from tests.book.visits import Visits
 
 ROOT = Path(__file__).parents[2]
 BUILD = """
@@ -59,13 +62,29 @@ def solutions_site(tmp_path_factory) -> Site:
     return snapshot(tmp_path_factory.mktemp("solutions"), solutions=True)
 
 
-@pytest.fixture(scope="session")
-def address(site):
-    """Where the pages are served."""
-    with server(site.folder) as pages:
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """The address of a host that shows this folder."""
+    with server(folder) as pages:
         Thread(target=pages.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{pages.server_port}"
         pages.shutdown()
+
+
+@pytest.fixture(scope="session")
+def address(site, tmp_path_factory):
+    """Where the pages are served: in a folder of a host, where an address that begins with / and
+    leaves the book finds nothing."""
+    host = tmp_path_factory.mktemp("host")
+    (host / "courses").mkdir()
+    (host / "courses" / "attention").symlink_to(site.folder)
+    with served(host) as there:
+        yield f"{there}/courses/attention"
+
+
+@pytest.fixture(scope="session")
+def visits(browser, address) -> Visits:
+    return Visits(browser, address)
 
 
 @dataclass

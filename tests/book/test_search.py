@@ -34,10 +34,12 @@ def search(browser, address):
     with browser.new_context() as context:
         tab = context.new_page()
 
+        tab.goto(f"{address}/search.html")
+
         def find(words: str):
-            tab.goto(f"{address}/search.html")
             tab.fill("#words", words)
-            tab.keyboard.press("Enter")
+            with tab.expect_navigation():
+                tab.keyboard.press("Enter")
             tab.locator(".search-summary:not(:empty)").wait_for()
             return tab.locator("#search-results")
 
