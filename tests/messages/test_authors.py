@@ -1,0 +1,116 @@
+"""What an author of exercises reads: a folder refused, an exercise begun, a proof of it."""
+
+import shutil
+
+import pytest
+from click.testing import CliRunner
+
+from autograder.commands.cli import main
+from autograder.exercises.toml_tables import BadExercise
+from tests.exercises.bad_folders import (
+    BLOCKS,
+    ENTRIES,
+    FENCES,
+    OTHERS,
+    PROOF_ENTRIES,
+    SOURCES,
+    TOML,
+)
+from tests.exercises.conftest import GOOD, Spoilable
+
+
+@pytest.fixture
+def course(tmp_path) -> Spoilable:
+    shutil.copytree(GOOD, tmp_path / "solutions")
+    return Spoilable(tmp_path / "solutions")
+
+
+@pytest.fixture
+def refused(reads):
+    def compare(load) -> None:
+        with pytest.raises(BadExercise) as caught:
+            load()
+        reads(str(caught.value))
+
+    return compare
+
+
+@pytest.mark.parametrize(("old", "new"), [e[:2] for e in ENTRIES.values()], ids=ENTRIES)
+def test_an_entry_of_assignment_toml(course, refused, old, new):
+    course.spoil(TOML, old, new)
+    refused(course.load)
+
+
+@pytest.mark.parametrize(("old", "new"), [e[:2] for e in PROOF_ENTRIES.values()], ids=PROOF_ENTRIES)
+def test_an_entry_of_proof_toml(course, refused, old, new):
+    course.spoil(BLOCKS, old, new)
+    refused(course.load)
+
+
+@pytest.mark.parametrize(("file", "old", "new"), [s[:3] for s in SOURCES.values()], ids=SOURCES)
+def test_a_source_file(course, refused, file, old, new):
+    course.spoil(f"row_means/{file}", old, new)
+    refused(course.load)
+
+
+@pytest.mark.parametrize("spoilt", OTHERS.values(), ids=OTHERS)
+def test_a_folder(course, refused, spoilt):
+    spoilt.spoil(course)
+    refused(course.load_all if spoilt.whole else course.load)
+
+
+def test_a_code_cell_in_a_prompt(course, refused):
+    course.append("row_means/prompt.md", f"\n{FENCES[0]}\n")
+    refused(course.load)
+
+
+@pytest.fixture
+def told(course, tmp_path, reads):
+    """What a verb prints about this course."""
+
+    def compare(*words: str) -> None:
+        words = [*words, "--course", str(tmp_path)]
+        done = CliRunner().invoke(main, words, env={"COLUMNS": "120"}, catch_exceptions=False)
+        reads(f"{done.stdout}\n{done.stderr}")
+
+    return compare
+
+
+@pytest.mark.parametrize("kind", ["code", "blocks", "proof"])
+def test_an_exercise_is_begun(told, kind):
+    told("new", "exercise", "01_rows/centred", "--kind", kind)
+
+
+def test_what_is_there_is_not_begun(told):
+    told("new", "exercise", "01_rows/row_means")
+
+
+def test_what_is_no_name(told):
+    told("new", "exercise", "rows/x")
+
+
+def test_a_place_is_still_to_be_filled(course, told):
+    course.spoil(TOML, '"Rows"', '"FILL: the title"')
+    told("release", "01_rows")
+
+
+def test_an_exercise_is_proved(told):
+    told("exercises", "row_means", "--seeds", "1", "--no-messages")
+
+
+def test_what_a_wrong_answer_is_told(told):
+    told("exercises", "row_means", "--seeds", "1")
+
+
+def test_an_exercise_is_refused(course, told):
+    course.spoil("row_means/wrong.py", "return x.mean(1)", "return x.mean(-1)")
+    told("exercises", "row_means", "--seeds", "1", "--no-messages")
+
+
+def test_no_exercise_has_this_name(told):
+    told("exercises", "row_mean")
+
+
+def test_there_is_no_exercise(course, told):
+    shutil.rmtree(course.chapter)
+    told("exercises")
