@@ -27,8 +27,9 @@ from course_lib.checking import recordings
 from course_lib.checking.answers import NoAnswer
 from course_lib.checking.findings import Cause, FailureKind
 from course_lib.checking.judge import judge, judge_proof, report
-from course_lib.checking.perform import Question, Reply
+from course_lib.checking.perform import CallRequest, CallResult
 from course_lib.checking.run import DEFAULT_DTYPE, Run
+from course_lib.checking.terms import NO_TERMS, Terms
 from course_lib.checking.verdicts import Verdict, earned
 
 MEMORY_SLACK = 12 * limits.MEBIBYTE
@@ -153,7 +154,7 @@ class Grader:
         self, name: str, check: str, folder: Path, attempt: "Attempt", hidden: bool
     ) -> list[Verdict]:
         exercise = recordings.read(folder)
-        library = attempt.prepare(name, check, tuple(exercise["withholds"]))
+        library = attempt.prepare(name, check, Terms.from_dict(exercise))
         device = attempt.device if library == "torch" else "cpu"
         run = Run(library, DEFAULT_DTYPE[library], device)
         return judge(name, run, folder, exercise, attempt.call, hidden=hidden)
@@ -227,7 +228,7 @@ class Attempt:
     """How often the process ended in the hands of an exercise."""
     _exercise: str = ""
     _in_use_by: str = ""
-    _prepared: tuple[str, tuple[str, ...], list[str]] | None = None
+    _prepared: tuple[str, Terms, list[str]] | None = None
     _libraries: dict[str, str] = field(default_factory=dict)
     """Of the answers that the process has at hand."""
     _output_left: int = limits.ALL_OUTPUT
@@ -299,9 +300,9 @@ class Attempt:
         self._in_use_by = self._exercise
         return self._student
 
-    def prepare(self, name: str, check: str, withholds: tuple[str, ...]) -> str:
+    def prepare(self, name: str, check: str, terms: Terms) -> str:
         """Have the answer rebuilt in the student's process, if need be, and say its library."""
-        request = name, withholds, self.rebuilt.above(check)
+        request = name, terms, self.rebuilt.above(check)
         if name in self._libraries and self._student.alive:
             self._prepared = request
             return self._libraries[name]
@@ -316,7 +317,9 @@ class Attempt:
 
     def value(self, name: str, check: str) -> Any:
         try:
-            return codec.decode(self._answer(name, (), self.rebuilt.above(check)).get("value"), [])
+            return codec.decode(
+                self._answer(name, NO_TERMS, self.rebuilt.above(check)).get("value"), []
+            )
         except codec.Unacceptable:
             raise NoAnswer(f"{name} is not a list of letters") from None
 
@@ -329,7 +332,7 @@ class Attempt:
     def _its_word(self, text: Any, *at_most: int) -> str:
         return HUSHED if self.hushed else _word(text, *at_most)
 
-    def call(self, question: Question) -> Reply:
+    def call(self, question: CallRequest) -> CallResult:
         """The transport of every call that a test makes."""
         try:
             student = self._alive()
@@ -338,9 +341,9 @@ class Attempt:
             return self._call(student, question)
         except Gone as gone:
             self._tell(question.function, gone)
-            return Reply(failure=str(gone), cause=Cause(gone.kind))
+            return CallResult(failure=str(gone), cause=Cause(gone.kind))
 
-    def _call(self, student: Student, question: Question) -> Reply:
+    def _call(self, student: Student, question: CallRequest) -> CallResult:
         reply = student.call(question)
         if student.interrupted:
             self._tell(question.function, TooSlow(reply.failure))
@@ -351,7 +354,7 @@ class Attempt:
             self.incidents.append(words)
         self.too_slow |= isinstance(gone, TooSlow)
 
-    def _call_in_little_memory(self, question: Question) -> Reply:
+    def _call_in_little_memory(self, question: CallRequest) -> CallResult:
         """In a process of its own, to which the kernel gives no more from the first line on."""
         with self._new_process(question.at_most + MEMORY_SLACK) as student:
             self._begin(student)
@@ -360,10 +363,10 @@ class Attempt:
                 reply = self._call(student, question)
                 if reply.cause and reply.cause.kind is FailureKind.OUT_OF_MEMORY:
                     words = f"needed more than {question.at_most / limits.MEBIBYTE:.3g} MiB"
-                    return Reply(failure=words, cause=Cause(FailureKind.OVER_MEMORY))
+                    return CallResult(failure=words, cause=Cause(FailureKind.OVER_MEMORY))
                 return reply
         words = "its cells need more memory than this exercise allows"
-        return Reply(failure=words, cause=Cause(FailureKind.OVER_MEMORY))
+        return CallResult(failure=words, cause=Cause(FailureKind.OVER_MEMORY))
 
     def _keep_outputs(self, cell: nbformat.NotebookNode, number: int, answer: dict) -> None:
         cell.execution_count = number

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,11 +19,12 @@ from IPython.core.displaypub import DisplayPublisher
 from IPython.core.history import HistoryManager
 from IPython.core.interactiveshell import InteractiveShell
 
-from autograder.sandbox import codec, limits
+from autograder.sandbox import codec, limits, messages
 from course_lib.checking.answers import Cells, NoAnswer, only_defines
 from course_lib.checking.findings import Cause, FailureKind
-from course_lib.checking.perform import Question, Reply, perform
-from course_lib.checking.run import Held, Lent, Run
+from course_lib.checking.perform import CallResult, perform
+from course_lib.checking.run import Held, Lent
+from course_lib.checking.terms import Terms
 from course_lib.checking.withheld import withheld
 
 WARM_UP = (
@@ -174,8 +175,8 @@ class Respondent:
                 return None, []
             case {"only define": cells}:
                 return self._only_define(cells), []
-            case {"answer": name, "withholds": names, "above": above}:
-                return _prepare(self._cells, above, self._built, name, names), []
+            case {"answer": name, "terms": terms, "above": above}:
+                return _prepare(self._cells, above, self._built, name, Terms.from_dict(terms)), []
             case {"call": _}:
                 return _call(self._built, request, buffers, connection)
         raise ValueError("a question of no known kind")
@@ -197,15 +198,16 @@ def serve(connection: Any, shell: Shell) -> None:
                 case _:
                     answer, out = respondent.answer(request, buffers, connection)
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-        codec.send(connection, answer, out)
+        codec.send(connection, answer, out, codec.NO_LIMIT)
 
 
 def interrupted() -> tuple[dict[str, Any], list[bytes]]:
-    return asdict(_was_interrupted()), [b"", b""]
+    header, _ = messages.write_result(_was_interrupted())
+    return header, [b"", b""]
 
 
-def _was_interrupted() -> Reply:
-    return Reply(failure="it was interrupted", cause=Cause(FailureKind.INTERRUPTED))
+def _was_interrupted() -> CallResult:
+    return CallResult(failure="it was interrupted", cause=Cause(FailureKind.INTERRUPTED))
 
 
 def _run(shell: Shell, source: str) -> tuple[dict[str, Any], list[bytes]]:
@@ -285,11 +287,11 @@ def _seed_torch(seed: int) -> None:
 
 
 def _prepare(
-    cells: Cells, above: list[str], built: dict, name: str, names: list[str]
+    cells: Cells, above: list[str], built: dict, name: str, terms: Terms
 ) -> dict[str, Any]:
     """Rebuild an answer from the cells above its check, as `check` does; else from all of them."""
     try:
-        with withheld(tuple(names)):
+        with withheld(terms.withholds):
             try:
                 value, library = cells.among(above).answer(name)
             except (NoAnswer, NameError):
@@ -310,37 +312,17 @@ def _prepare(
 def _call(
     built: dict[str, Any], request: dict[str, Any], buffers: list[bytes], connection: Any
 ) -> tuple[Any, list[bytes]]:
-    args, kwargs, cotangent = (
-        codec.decode(request[part], buffers) for part in ("args", "kwargs", "cotangent")
-    )
+    payload = messages.payload_of(Terms.from_dict(request["terms"]))
     try:
-        question = Question(
-            _find(built, request["call"]),
-            Run(*request["run"]),
-            _borrowed(args, connection),
-            _borrowed(kwargs, connection),
-            tuple(request["withholds"]),
-            request["at_most"],
-            cotangent,
-        )
-        reply = perform(question)
+        asked = messages.read_request((request, buffers), lambda name: _find(built, name))
+        args, kwargs = _borrowed(asked.args, connection), _borrowed(asked.kwargs, connection)
+        result = perform(replace(asked, args=args, kwargs=kwargs))
     except LookupError:
         words = "it is gone: the process that made it has ended"
-        reply = Reply(failure=words, cause=Cause(FailureKind.ENDED))
+        result = CallResult(failure=words, cause=Cause(FailureKind.ENDED))
     except KeyboardInterrupt:
-        reply = _was_interrupted()
-    answer = {
-        "failure": reply.failure,
-        "cause": asdict(reply.cause) if reply.cause else None,
-        "changed": list(reply.changed),
-        "printed": reply.printed,
-    }
-    out: list[bytes] = []
-    try:
-        return answer | {"value": codec.encode(_kept(reply.value, built), out)}, out
-    except codec.Unacceptable as reason:
-        words, cause = f"it returned something too large: {reason}", Cause(FailureKind.TOO_LARGE)
-        return answer | {"failure": words, "cause": asdict(cause), "value": None}, []
+        result = _was_interrupted()
+    return messages.write_result(replace(result, value=_kept(result.value, built)), payload)
 
 
 def _borrowed(value: Any, connection: Any) -> Any:

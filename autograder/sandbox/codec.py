@@ -9,7 +9,7 @@ import math
 import re
 import socket
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,10 @@ from course_lib.checking.run import Held, Lent, Returned
 
 HEADER_AT_MOST = 4 << 20
 PAYLOAD_AT_MOST = 64 << 20
+"""Bytes of arrays in one message, where an exercise does not say otherwise."""
+NO_LIMIT = 1 << 62
+"""Of a student's process to itself; whoever receives from it has one."""
+AXIS_AT_MOST = 1 << 31
 ARRAYS_AT_MOST = 10_000
 DEPTH = 6
 AXES = 32
@@ -136,7 +140,7 @@ def _decode_array(content: Any, buffers: list[bytes]) -> Returned:
     dtype, shape, *there = content
     if dtype not in DTYPES or type(shape) is not list or len(shape) > AXES:
         raise Unacceptable("a malformed array")
-    if any(type(n) is not int or not 0 <= n <= PAYLOAD_AT_MOST for n in shape):
+    if any(type(n) is not int or not 0 <= n <= AXIS_AT_MOST for n in shape):
         raise Unacceptable("an array of impossible shape")
     if len(there) != 2 or any(type(w) is not str or not WORD.fullmatch(w) for w in there):
         raise Unacceptable("an array without its origin")
@@ -149,23 +153,29 @@ def _decode_array(content: Any, buffers: list[bytes]) -> Returned:
     return Returned.of(values, *there) if there[0] else values
 
 
-def pack(header: Any, buffers: list[bytes] = ()) -> bytes:
+def pack(header: Any, buffers: Sequence[bytes] = (), payload: int = PAYLOAD_AT_MOST) -> bytes:
     """A whole message: how long the JSON is, the JSON, the buffers."""
     sizes = [len(buffer) for buffer in buffers]
     text = json.dumps([header, sizes], ensure_ascii=False).encode(errors="replace")
-    if len(text) > HEADER_AT_MOST or sum(sizes) > PAYLOAD_AT_MOST or len(sizes) > ARRAYS_AT_MOST:
+    if len(text) > HEADER_AT_MOST or sum(sizes) > payload or len(sizes) > ARRAYS_AT_MOST:
         raise Unacceptable("larger than what may cross")
     return b"".join([_LENGTH.pack(len(text)), text, *buffers])
 
 
-def send(connection: socket.socket, header: Any, buffers: list[bytes] = ()) -> None:
-    connection.sendall(pack(header, buffers))
+def send(
+    connection: socket.socket,
+    header: Any,
+    buffers: Sequence[bytes] = (),
+    payload: int = PAYLOAD_AT_MOST,
+) -> None:
+    connection.sendall(pack(header, buffers, payload))
 
 
 class Receiver:
     """Puts a message together from what has arrived so far; never waits."""
 
-    def __init__(self):
+    def __init__(self, payload: int = PAYLOAD_AT_MOST):
+        self._payload = payload
         self._data = bytearray()
         self._message: tuple[Any, list[int]] | None = None
         self._needed = _LENGTH.size
@@ -183,7 +193,9 @@ class Receiver:
                     raise Unacceptable("a header that is too long")
                 self._in_header, self._needed = True, _LENGTH.size + length
             else:
-                self._message = _read_header(bytes(self._data[_LENGTH.size : self._needed]))
+                self._message = _read_header(
+                    bytes(self._data[_LENGTH.size : self._needed]), self._payload
+                )
                 self._needed += sum(self._message[1])
         return None
 
@@ -198,7 +210,7 @@ class Receiver:
         return header, buffers[::-1]
 
 
-def _read_header(text: bytes) -> tuple[Any, list[int]]:
+def _read_header(text: bytes, payload: int) -> tuple[Any, list[int]]:
     try:
         header, sizes = json.loads(text.decode())  # by itself json would guess at the encoding
         if b"\\u" in text:
@@ -207,7 +219,7 @@ def _read_header(text: bytes) -> tuple[Any, list[int]]:
         raise Unacceptable("a header that is no JSON pair") from error
     if type(sizes) is not list or len(sizes) > ARRAYS_AT_MOST:
         raise Unacceptable("a malformed list of sizes")
-    if any(type(n) is not int or n < 0 for n in sizes) or sum(sizes) > PAYLOAD_AT_MOST:
+    if any(type(n) is not int or n < 0 for n in sizes) or sum(sizes) > payload:
         raise Unacceptable("a payload that is too large")
     return header, sizes
 

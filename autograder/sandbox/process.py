@@ -8,13 +8,15 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from autograder.sandbox import codec, limits
+from autograder.sandbox import codec, limits, messages
 from course_lib.checking.findings import Cause, FailureKind
-from course_lib.checking.perform import Question, Reply
+from course_lib.checking.perform import CallRequest, CallResult
 from course_lib.checking.run import Lent
+from course_lib.checking.terms import Terms
 
 POLL_SECONDS = 0.05
 GRACE_SECONDS = 1.0
@@ -78,37 +80,29 @@ class Student:
         answer, _ = self._ask({"only define": cells}, limits.CELL_SECONDS, patient=True)
         return answer is True
 
-    def prepare(self, name: str, withholds: tuple[str, ...], above: list[str]) -> dict[str, Any]:
-        request = {"answer": name, "withholds": list(withholds), "above": above}
-        answer, _ = self._ask(request, limits.CELL_SECONDS, patient=True)
+    def prepare(self, name: str, terms: Terms, above: list[str]) -> dict[str, Any]:
+        request = {"answer": name, "terms": terms.to_dict(), "above": above}
+        seconds = terms.limits.cell_seconds or limits.CELL_SECONDS
+        answer, _ = self._ask(request, seconds, patient=True)
         if type(answer) is not dict:
             raise self._broke_off()
         return answer
 
-    def call(self, question: Question) -> Reply:
-        buffers: list[bytes] = []
-        desk, run = _Desk(), question.run
-        request = {
-            "call": question.function,
-            "run": [run.library, run.dtype, run.device],
-            "args": codec.encode(desk.lend(question.args), buffers),
-            "kwargs": codec.encode(desk.lend(question.kwargs), buffers),
-            "cotangent": codec.encode(question.cotangent, buffers),
-            "withholds": list(question.withholds),
-            "at_most": question.at_most,
-        }
-        answer, back = self._ask(request, limits.CALL_SECONDS, buffers, patient=True, desk=desk)
-        late = f"it took more than {limits.CALL_SECONDS} seconds" if self.interrupted else ""
+    def call(self, request: CallRequest) -> CallResult:
+        desk, bounds = _Desk(), request.terms.limits
+        crossing = replace(request, args=desk.lend(request.args), kwargs=desk.lend(request.kwargs))
+        seconds = bounds.call_seconds or limits.CALL_SECONDS
+        header, buffers = messages.write_request(crossing)
+        payload = messages.payload_of(request.terms)
+        answer = self._ask(header, seconds, buffers, patient=True, desk=desk, payload=payload)
         try:
-            return Reply(
-                value=codec.decode(answer["value"], back),
-                failure=late or _words(answer["failure"]),
-                cause=Cause(FailureKind.TOO_SLOW) if late else _cause(answer["cause"]),
-                changed=tuple(_words(name, 60) for name in answer["changed"][:20]),
-                printed=_count(answer["printed"]),
-            )
-        except (codec.Unacceptable, KeyError, TypeError, ValueError, AttributeError) as error:
+            result = messages.read_result(answer)
+        except codec.Unacceptable as error:
             raise self._broke_off() from error
+        if not self.interrupted:
+            return result
+        words = f"it took more than {seconds:g} seconds"
+        return replace(result, failure=words, cause=Cause(FailureKind.TOO_SLOW))
 
     def _broke_off(self) -> Gone:
         self.kill()
@@ -121,12 +115,13 @@ class Student:
         buffers: list[bytes] = (),
         patient: bool = False,
         desk: "_Desk | None" = None,
+        payload: int = codec.PAYLOAD_AT_MOST,
     ) -> tuple[Any, list[bytes]]:
         """Send, and wait no longer than the limits allow; `patient` interrupts before it kills."""
         if not self.alive:
             raise Gone(ENDED)
         unsent = memoryview(codec.pack(request, buffers))
-        receiver, clock = codec.Receiver(), _Clock(self, seconds, patient)
+        receiver, clock = codec.Receiver(payload), _Clock(self, seconds, patient)
         self.interrupted = False
         try:
             self._expect_silence()
@@ -144,7 +139,7 @@ class Student:
                         raise codec.Unacceptable("an answer before the question")
                     if message and desk and desk.is_asked(message):
                         unsent = memoryview(codec.pack(*desk.answer(*message)))
-                        receiver = codec.Receiver()
+                        receiver = codec.Receiver(payload)
                     elif message:
                         return message
                 clock.check()
@@ -323,7 +318,7 @@ class _Clock:
         self.next_look, self.interrupted = self.started + POLL_SECONDS, 0.0
 
     def too_slow(self, more: str = "") -> TooSlow:
-        return TooSlow(f"it took more than {self.seconds} seconds{more}")
+        return TooSlow(f"it took more than {self.seconds:g} seconds{more}")
 
     def check(self) -> None:
         now = time.monotonic()
@@ -361,25 +356,3 @@ def remove(folder: Path) -> None:
         quiet = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "check": False}
         subprocess.run(["chmod", "-R", "u+rwx", "--", str(folder)], **quiet)
         subprocess.run(["rm", "-rf", "--", str(folder)], **quiet)
-
-
-def _count(number: Any) -> int:
-    if type(number) is not int:
-        raise TypeError("not a number of letters")
-    return max(0, min(number, 1 << 30))
-
-
-def _cause(data: Any) -> Cause | None:
-    if data is None:
-        return None
-    line = data["line"]
-    if line is not None and (type(line) is not int or not 0 < line < 1 << 30):
-        raise TypeError("not the number of a line")
-    return Cause(FailureKind(data["kind"]), _words(data["detail"], 200), line)
-
-
-def _words(text: Any, at_most: int = 400) -> str:
-    """Plain printable words of a stranger."""
-    if type(text) is not str:
-        raise TypeError("not words")
-    return "".join(c if c.isprintable() else " " for c in text[:at_most])

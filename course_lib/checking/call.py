@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from course_lib.checking.findings import AuthorError, Failure, FailureKind
-from course_lib.checking.perform import Question, Reply, perform
+from course_lib.checking.perform import CallRequest, CallResult, perform
 from course_lib.checking.run import Held, Run
+from course_lib.checking.terms import Terms
 
-Transport = Callable[[Question], Reply]
+Transport = Callable[[CallRequest], CallResult]
 
 
 @dataclass
@@ -31,7 +32,7 @@ class Call:
     function: Any
     """The function, or what the transport knows it by."""
     run: Run
-    withholds: tuple[str, ...] = ()
+    terms: Terms = field(default_factory=Terms)
     transport: Transport = perform
     at_most: int | None = None
     memory_hint: str = ""
@@ -64,7 +65,15 @@ class Call:
         self.run.refuse_unrepresentable((args, kwargs))
         self.log.arguments.append((args, kwargs))
         reply = self.transport(
-            Question(self.function, self.run, args, kwargs, self.withholds, self.at_most, cotangent)
+            CallRequest(
+                function=self.function,
+                run=self.run,
+                args=args,
+                kwargs=kwargs,
+                cotangent=cotangent,
+                terms=self.terms,
+                at_most=self.at_most,
+            )
         )
         self.log.printed += reply.printed
         self.changed = list(reply.changed)

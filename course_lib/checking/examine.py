@@ -13,6 +13,7 @@ from course_lib.checking.answers import Cells, NoAnswer, missing_names
 from course_lib.checking.findings import Cause, FailureKind
 from course_lib.checking.judge import first_failed, judge, judge_proof, report
 from course_lib.checking.run import DEFAULT_DTYPE, Run
+from course_lib.checking.terms import Terms
 from course_lib.checking.verdicts import Verdict, earned
 from course_lib.checking.withheld import withheld
 
@@ -53,7 +54,8 @@ def examine(
         if (folder / "blocks.json").is_file():
             answer, _ = cells.answer(name)
             return _proof(name, answer, json.loads((folder / "blocks.json").read_text()))
-        with withheld(tuple(recordings.read(folder)["withholds"])):  # from the first import on
+        terms = Terms.from_dict(recordings.read(folder))
+        with withheld(terms.withholds):  # from the first import on
             answer, library = cells.answer(name)
         run = Run(library, DEFAULT_DTYPE[library], device if library == "torch" else "cpu")
         return _function(name, answer, run, folder, remembered)

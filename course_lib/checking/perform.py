@@ -21,11 +21,12 @@ import numpy as np
 
 from course_lib.checking.findings import AuthorError, Cause, FailureKind
 from course_lib.checking.run import Run, WrongKind, bring_back
+from course_lib.checking.terms import Terms
 from course_lib.checking.withheld import withheld
 
 
-@dataclass(frozen=True)
-class Question:
+@dataclass(frozen=True, kw_only=True)
+class CallRequest:
     """One call that a test makes."""
 
     function: Any
@@ -33,15 +34,15 @@ class Question:
     run: Run
     args: tuple = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
-    withholds: tuple[str, ...] = ()
+    terms: Terms = field(default_factory=Terms)
     at_most: int | None = None
-    """Bytes of memory."""
+    """Bytes of memory that this test allows."""
     cotangent: Any = None
     """If there is one, not the value is wanted but the gradients that torch finds through it."""
 
 
-@dataclass(frozen=True)
-class Reply:
+@dataclass(frozen=True, kw_only=True)
+class CallResult:
     """What one call gave."""
 
     value: Any = None
@@ -54,7 +55,7 @@ class Reply:
     printed: int = 0
 
 
-def perform(question: Question) -> Reply:
+def perform(question: CallRequest) -> CallResult:
     """Call the function in the library and dtype of the run."""
     function, run = question.function, question.run
     sent = run.send(question.args), run.send(question.kwargs)
@@ -69,7 +70,7 @@ def perform(question: Question) -> Reply:
             contextlib.redirect_stderr(out),
             warnings.catch_warnings(),
             np.errstate(all="ignore"),
-            withheld(question.withholds),
+            withheld(question.terms.withholds),
             _memory_limit(run.library, question.at_most),
         ):
             warnings.simplefilter("ignore")
@@ -86,7 +87,7 @@ def perform(question: Question) -> Reply:
     except (Exception, SystemExit) as error:
         failure, cause = _raised(function, error)
     changed = tuple(name for name, same in _compare(before, sent) if not same)
-    return Reply(
+    return CallResult(
         value=None if failure else value,
         failure=failure,
         cause=cause,

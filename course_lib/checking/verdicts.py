@@ -16,6 +16,7 @@ from course_lib.checking.expect import NOTHING_RETURNED, current_run, describe
 from course_lib.checking.findings import AuthorError, Cause, Failure, FailureKind, Finding
 from course_lib.checking.perform import perform
 from course_lib.checking.run import Run
+from course_lib.checking.terms import NO_TERMS, Terms
 
 Results = list[Any]
 
@@ -62,13 +63,13 @@ def run_test(
     function: Any,
     run: Run,
     oracle: Callable,
-    withholds: tuple[str, ...] = (),
+    terms: Terms = NO_TERMS,
     transport: Transport = perform,
 ) -> Verdict:
     """Run one test on one function; whatever the function does, a verdict comes back."""
     if getattr(test, "in_float64", False):
         run = replace(run, dtype="float64")
-    call = Call(function, run, withholds, transport)
+    call = Call(function, run, terms, transport)
     arrays = Arrays(run, test.__name__, oracle)
     failure = None
     token = current_run.set(run)

@@ -11,6 +11,7 @@ from course_lib.checking.arrays import Arrays
 from course_lib.checking.call import Call
 from course_lib.checking.findings import AuthorError, Cause, Failure, FailureKind
 from course_lib.checking.run import Run
+from course_lib.checking.terms import Terms
 from course_lib.checking.verdicts import run_test
 from course_lib.checking.withheld import Withheld, withheld
 
@@ -310,7 +311,7 @@ NAMES = (
 )
 def test_a_withheld_function_refuses_while_it_is_checked_and_only_then(function):
     expected = Call(function, TORCH)(X)
-    said = fails(None, call=Call(function, TORCH, NAMES))
+    said = fails(None, call=Call(function, TORCH, Terms(NAMES)))
     assert "softmax is what this exercise asks you to write" in said
     np.testing.assert_array_equal(Call(function, TORCH)(X), expected)
 

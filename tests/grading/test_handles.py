@@ -13,6 +13,7 @@ from autograder.sandbox.host import Gone, Sandbox
 from course_lib.checking.call import Call
 from course_lib.checking.findings import Failure
 from course_lib.checking.run import Run
+from course_lib.checking.terms import NO_TERMS
 
 TORCH, NUMPY = Run("torch", "float64"), Run("numpy", "float64")
 X = np.array([[1.0, 2.0, 3.0], [0.5, 0.25, 4.0]])
@@ -54,7 +55,7 @@ def student(sandbox):
         student.begin(1)
         student.run_cell("answers", ANSWERS)
         for name in ("square", "detached", "make", "Counter", "leave"):
-            student.prepare(name, (), ["answers"])
+            student.prepare(name, NO_TERMS, ["answers"])
         yield student
 
 
@@ -123,7 +124,7 @@ def borrower(sandbox):
         student.begin(1)
         student.run_cell("scoring", SCORING)
         for name in ("table", "greedy", "rude", "lavish"):
-            student.prepare(name, (), ["scoring"])
+            student.prepare(name, NO_TERMS, ["scoring"])
         yield student
 
 
@@ -153,7 +154,7 @@ def test_gradients_cross_where_memory_is_limited_too(sandbox):
     cells = [new_code_cell(ANSWERS, id="answers"), new_code_cell("", id="square-check")]
     with Attempt(sandbox, Rebuilt(new_notebook(cells=cells), {}, set()), seed=1) as attempt:
         attempt.run()
-        attempt.prepare("square", "square-check", ())
+        attempt.prepare("square", "square-check", NO_TERMS)
         square = Call("square", TORCH, transport=attempt.call)
         little = square.within(64 << 20, hint="how much does it hold?")
         (dx,) = little.vjp(X, 2.0, cotangent=np.array([1.0, 0.5]))

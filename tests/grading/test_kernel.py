@@ -21,8 +21,9 @@ from autograder.sandbox import limits
 from autograder.sandbox.host import NoSandbox, Sandbox
 from autograder.sandbox.probes import surroundings, try_all
 from autograder.sandbox.process import Gone, Student
-from course_lib.checking.perform import Question
+from course_lib.checking.perform import CallRequest
 from course_lib.checking.run import Run
+from course_lib.checking.terms import NO_TERMS
 from tests.grading.sandbox_fixtures import COURSE_LIB, run
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sandboxes are Linux's")
@@ -204,12 +205,12 @@ def test_a_cell_of_a_kernel_that_takes_too_long_is_interrupted(kernel, monkeypat
 @pytest.mark.slow
 def test_a_call_in_a_kernel_that_takes_too_long_is_interrupted(kernel, monkeypatch):
     run(kernel, "library = 'numpy'\ndef f(x):\n    while x:\n        pass\n    return 2.0")
-    kernel.prepare("f", (), ["cell"])
+    kernel.prepare("f", NO_TERMS, ["cell"])
     monkeypatch.setattr(limits, "CALL_SECONDS", 0.5)
-    reply = kernel.call(Question("f", Run(), (True,)))
+    reply = kernel.call(CallRequest(function="f", run=Run(), args=(True,)))
     assert "took more than" in reply.failure
     monkeypatch.undo()
-    assert kernel.call(Question("f", Run(), (False,))).value == 2.0
+    assert kernel.call(CallRequest(function="f", run=Run(), args=(False,))).value == 2.0
 
 
 @pytest.mark.slow
@@ -225,9 +226,11 @@ def test_a_kernel_has_no_more_memory_than_a_fork(sandboxes):
 @pytest.mark.slow
 def test_a_function_lent_to_a_kernel_stays_with_the_referee(kernel):
     run(kernel, "library = 'numpy'\ndef f(g):\n    return g(2.0) + 1")
-    kernel.prepare("f", (), ["cell"])
+    kernel.prepare("f", NO_TERMS, ["cell"])
     asked = []
-    reply = kernel.call(Question("f", Run(), (lambda x: asked.append(x) or 5.0,)))
+    reply = kernel.call(
+        CallRequest(function="f", run=Run(), args=(lambda x: asked.append(x) or 5.0,))
+    )
     assert (reply.value, asked) == (6.0, [2.0])
 
 

@@ -66,9 +66,9 @@ n.check = check
         "the referee compares",
         """
 import autograder.sandbox.child as s
-from course_lib.checking.perform import Reply
+from course_lib.checking.perform import CallResult
 import numpy as np
-s.perform = lambda *a, **k: Reply(np.ones((2, 3, 5)))
+s.perform = lambda *a, **k: CallResult(value=np.ones((2, 3, 5)))
 """,
     ),
     Attack(
