@@ -12,7 +12,6 @@ from course_lib.checking.arrays import Arrays
 from course_lib.checking.call import Call
 from course_lib.checking.expect import current_run
 from course_lib.checking.recordings import in_dtype_of
-from course_lib.checking.terms import Terms
 from course_lib.checking.verdicts import load_module
 
 
@@ -26,8 +25,7 @@ def pytest_generate_tests(metafunc):
     test = metafunc.function
     runs = dict.fromkeys(in_dtype_of(test, run) for run in RUNS[exercise.library])
     cases = [
-        (Call(model, run, Terms(exercise.withholds)), Arrays(run, test.__name__, oracle), run)
-        for run in runs
+        (Call(model, run, exercise.terms), Arrays(run, test.__name__, oracle), run) for run in runs
     ]
     metafunc.parametrize(
         (exercise.name, "arrays", "in_run"), cases, indirect=["in_run"], ids=map(str, runs)

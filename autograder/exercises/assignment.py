@@ -24,6 +24,7 @@ from autograder.exercises.sources import (
 from autograder.exercises.toml_tables import BadExercise, Table
 from autograder.paths import ROOT
 from course_lib.checking.blocks import Blocks
+from course_lib.checking.terms import Terms
 
 LEVELS = {1: "warm-up", 2: "core", 3: "needs an idea", 4: "capstone"}
 LIBRARIES = ("numpy", "torch")
@@ -64,6 +65,10 @@ class CodeExercise(Exercise):
     withholds: tuple[str, ...] = ()
     libraries: tuple[str, ...] = LIBRARIES
     section: str = ""
+
+    @property
+    def terms(self) -> Terms:
+        return Terms(self.withholds)
 
     @cached_property
     def prompt(self) -> str:

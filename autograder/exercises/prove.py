@@ -27,7 +27,6 @@ from autograder.exercises.new import unfilled
 from course_lib.checking import expect
 from course_lib.checking.findings import AuthorError, Failure
 from course_lib.checking.run import Run
-from course_lib.checking.terms import Terms
 from course_lib.checking.verdicts import (
     Verdict,
     diagnose,
@@ -184,7 +183,7 @@ class CodeProof:
 
     def _run(self, test: Callable, answer: Callable, run: Run) -> Verdict:
         with _at_most(SECONDS_PER_TEST, f"gives no answer to {test.__name__}"):
-            return run_test(test, answer, run, self.oracle, Terms(self.exercise.withholds))
+            return run_test(test, answer, run, self.oracle, self.exercise.terms)
 
     def _refusals(self, answer: Callable, runs: Iterable[Run]) -> Iterator[Verdict]:
         for run, test in itertools.product(runs, self.tests.values()):
