@@ -21,6 +21,7 @@ from autograder.classroom.feedback_zip import remember_folders
 from autograder.classroom.identify import Owner, Owners
 from autograder.classroom.strip_outputs import without_outputs
 from autograder.exercises.cell_ids import COMMON
+from autograder.grading.notes import Note
 from autograder.grading.rebuild import (
     NOTEBOOK_AT_MOST,
     PLAIN_AT_MOST,
@@ -29,6 +30,7 @@ from autograder.grading.rebuild import (
     is_answer,
     key_of,
 )
+from autograder.grading.sentences import in_full
 from autograder.roster.csv_tables import plain
 from autograder.roster.students import NO_PART_OF_A_NAME
 from course_lib.checking import percent
@@ -153,9 +155,10 @@ def _look_at(
     student: str,
 ) -> _Candidate | None:
     notes: list[str] = []
+    repairs: list[Note] = []
     try:
         data = _bytes_of(item, stem, file, notes)
-        cells = cells_of(item.name, data, notes)
+        cells = cells_of(item.name, data, repairs)
     except Unreadable as reason:
         report.problems.append((student, f"{reason} ({_what_it_is(data)})"))
         return None
@@ -165,6 +168,7 @@ def _look_at(
     except UNREADABLE as error:
         report.problems.append((student, f"{item} cannot be read: {error}"))
         return None
+    notes += map(in_full, repairs)
     fits = {
         name: sum(key_of(cell, cells_there) is not None for cell in cells)
         for name, cells_there in known.items()

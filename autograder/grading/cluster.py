@@ -10,6 +10,7 @@ from distributed import Client, Future, KilledWorker, as_completed
 
 from autograder.grading.devices import cuda_here
 from autograder.grading.fingerprint import environment_fingerprint
+from autograder.grading.notes import Kind, Note
 from autograder.grading.outcome import Outcome
 from autograder.grading.package import released_notebook, tests_import
 from autograder.grading.pool import JOB_SECONDS
@@ -75,7 +76,7 @@ class ClusterPool:
                 outcome = future.result()
             except KilledWorker:
                 released = released_notebook(self.data, self.stem)
-                outcome = job.failed(released, "the workers died of it, one after another")
+                outcome = job.failed(released, Note.of(Kind.WORKERS_DIED))
             except CancelledError:  # the class lay with them
                 raise self._stopped("has lost its workers") from None
             if outcome.too_slow and slow is not None:

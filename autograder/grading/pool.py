@@ -12,6 +12,7 @@ from pathlib import Path
 
 import nbformat
 
+from autograder.grading.notes import Kind, Note
 from autograder.grading.outcome import Outcome
 from autograder.grading.referee import Job
 from autograder.grading.worker import work
@@ -112,8 +113,8 @@ class LocalPool:
                     if not suspect and deaths[whose] > STARTS_AT_MOST:
                         raise NoSandbox("workers die before they have begun") from None
                     if suspect and deaths[whose] == DEATHS_AT_MOST:
-                        words = "the grader died of it twice"
-                        yield suspect, suspect.failed(self._released(), words)
+                        died = Note.of(Kind.GRADER_DIED, count=deaths[whose])
+                        yield suspect, suspect.failed(self._released(), died)
                         worker.jobs.popleft()
                     jobs.give_back(worker.jobs)
                     continue

@@ -27,7 +27,9 @@ from autograder.grading import pool as pool_module
 from autograder.grading.grade_class import Listener, grade_class
 from autograder.grading.outcome import Outcome
 from autograder.grading.pool import LocalPool
+from autograder.grading.redact import for_student
 from autograder.grading.referee import Job
+from autograder.grading.sentences import in_full
 from autograder.grading.worker import MEMORY
 from autograder.paths import ROOT as CHECKOUT
 from autograder.release.build import make_release
@@ -184,7 +186,7 @@ def test_nothing_secret_comes_back(attacked):
     secrets += [HIDDEN, *(f"def {name}" for name in hidden)]
     for member in attacked.attackers():
         outcome = attacked.outcomes[member.name]
-        shown = [c.comment for c in outcome.marks] + list(outcome.incidents)
+        shown = [c.comment for c in outcome.marks] + list(map(in_full, outcome.incidents))
         for cell in nbformat.reads(outcome.notebook, as_version=4).cells:
             shown += [json.dumps(output) for output in cell.get("outputs", [])]
         for secret in secrets:
@@ -195,7 +197,7 @@ def test_of_hidden_inputs_no_error_tells_a_student(attacked):
     for member in attacked.attackers():
         for mark in attacked.outcomes[member.name].marks:
             for finding in mark.findings:
-                assert not (finding.hidden and "LEAK" in finding.evidence), member.kind
+                assert not (finding.hidden and "LEAK" in for_student(finding).evidence), member.kind
 
 
 def test_what_is_kept_is_small_and_carries_no_commands(attacked):
@@ -204,7 +206,7 @@ def test_what_is_kept_is_small_and_carries_no_commands(attacked):
     for member in attacked.attackers():
         outcome = attacked.outcomes[member.name]
         assert len(outcome.to_json()) < 20 << 20, member.kind
-        said = [*outcome.repairs, *outcome.incidents]
+        said = list(map(in_full, [*outcome.repairs, *outcome.incidents]))
         said += [mark.comment for mark in outcome.marks]
         said += [finding.evidence for mark in outcome.marks for finding in mark.findings]
         for words in said:

@@ -18,6 +18,7 @@ from autograder.demo.made_up_class import Class
 from autograder.exercises.assignment import load_assignment
 from autograder.grading import package, referee
 from autograder.grading import pool as pool_module
+from autograder.grading.notes import Fact, Kind, Note
 from autograder.grading.pool import LocalPool
 from autograder.grading.referee import Attempt, Grader, Job
 from autograder.grading.worker import work
@@ -25,6 +26,7 @@ from autograder.paths import ROOT
 from autograder.release.build import make_release
 from autograder.sandbox import limits
 from autograder.sandbox.host import NoSandbox, Sandbox
+from course_lib.checking.findings import FailureKind
 
 pytestmark = pytest.mark.whole
 
@@ -104,7 +106,8 @@ def test_a_function_that_ends_the_process_costs_its_own_marks(grader, maker):
     outcome = grader.grade(job(member))
     expected = member.points | {"softmax-check": 0.0}
     assert {cell: marks(outcome)[cell] for cell in expected} == pytest.approx(expected)
-    assert any("ended the Python process" in incident for incident in outcome.incidents)
+    ended = Fact(Kind.CALL_FAILED, exercise="softmax", cause=FailureKind.ENDED)
+    assert {note.fact for note in outcome.incidents} == {ended}
 
 
 def test_a_cell_that_acts_runs_where_memory_is_limited_too(grader, maker):
@@ -135,7 +138,7 @@ def test_once_hidden_inputs_were_given_no_word_of_the_process_is_passed_on(grade
     """One that ends in a hidden test begins anew with the others, and could tell them."""
     attack = next(attack for attack in ATTACKS if HIDDEN in attack.code)
     outcome = grader.grade(job(maker.attack("eve", attack)))
-    assert any("ended the Python process" in incident for incident in outcome.incidents)
+    assert FailureKind.ENDED in {note.fact.cause for note in outcome.incidents}
     assert f"{HIDDEN}(" not in outcome.to_json()
 
 
@@ -249,7 +252,7 @@ def test_a_submission_that_takes_its_worker_down_twice_is_left_to_a_person(unpac
     with LocalPool(unpacked, STEM, 1) as pool:
         found = {outcome.student: outcome for outcome in pool.grade(jobs)}
     assert {mark.state for mark in found["student_1"].marks} == {"not gradable"}
-    assert "twice" in found["student_1"].incidents[0]
+    assert found["student_1"].incidents == (Note.of(Kind.GRADER_DIED, count=2),)
     assert as_due(found["student_2"], honest)
 
 
