@@ -134,7 +134,9 @@ def _plain_files(
         cells = percent.cells_of(text)
         if any(key_of(cell, ours) for cell in cells):
             if len(data) > PLAIN_AT_MOST:
-                repairs.append(Note.of(Kind.FILE_CUT, _short(name), limit=_mebibytes(PLAIN_AT_MOST)))
+                repairs.append(
+                    Note.of(Kind.FILE_CUT, _short(name), limit=_mebibytes(PLAIN_AT_MOST))
+                )
             read[name] = _at_most(cells, repairs), _version(percent.version_in(text))
     return read
 
