@@ -198,7 +198,7 @@ def serve(connection: Any, shell: Shell) -> None:
                 case _:
                     answer, out = respondent.answer(request, buffers, connection)
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-        codec.send(connection, answer, out, codec.NO_LIMIT)
+        codec.send(connection, answer, out)
 
 
 def interrupted() -> tuple[dict[str, Any], list[bytes]]:

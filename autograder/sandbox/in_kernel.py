@@ -28,8 +28,7 @@ def load_ipython_extension(shell: Any) -> None:
                 case _:
                     if "seed" in request:
                         limits.impose(request["memory"], limits.PROCESSES + limits.OF_A_KERNEL)
-                    header, out = _answer(respondent, request, buffers, connection)
-                    codec.send(connection, header, out, codec.NO_LIMIT)
+                    codec.send(connection, *_answer(respondent, request, buffers, connection))
         except KeyboardInterrupt:  # one that came late
             pass
         except BaseException:  # what ends a forked process ends this one

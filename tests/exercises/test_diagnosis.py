@@ -10,9 +10,10 @@ import torch
 from autograder.exercises.assignment import CodeExercise, load_assignment, load_course
 from autograder.release.bundle import write_checks
 from course_lib.checking import core, expect_close, expect_less, float64, verdicts
+from course_lib.checking.codec import RECORDED
 from course_lib.checking.findings import Cause, Failure, FailureKind, Finding
 from course_lib.checking.judge import judge
-from course_lib.checking.recordings import Replay, decode, encode, known_mistakes, read, record_test
+from course_lib.checking.recordings import Replay, known_mistakes, read, record_test
 from course_lib.checking.run import Run
 from course_lib.checking.verdicts import (
     Verdict,
@@ -249,7 +250,7 @@ def same(a, b):
 
 @pytest.mark.parametrize("value", ODD, ids=repr)
 def test_what_is_recorded_comes_back_bit_for_bit(value):
-    back = decode(json.loads(json.dumps(encode(value))))
+    back = RECORDED.decode(json.loads(json.dumps(RECORDED.encode(value))))
     assert same(value, back)
     if isinstance(back, np.ndarray):
         back[...] = 0  # a fresh array that may be written to
@@ -257,7 +258,9 @@ def test_what_is_recorded_comes_back_bit_for_bit(value):
 
 def test_a_recorded_failure_is_a_failure():
     cause = Cause(FailureKind.RAISED, "KeyError", 7)
-    back = decode(json.loads(json.dumps(encode([Failure("it raised KeyError: 1", "?", cause)]))))
+    back = RECORDED.decode(
+        json.loads(json.dumps(RECORDED.encode([Failure("it raised KeyError: 1", "?", cause)])))
+    )
     assert isinstance(back[0], Failure)
     assert (back[0].evidence, back[0].cause) == ("it raised KeyError: 1", cause)
 
@@ -281,7 +284,7 @@ def test_a_recorded_failure_is_a_failure():
 )
 def test_a_failure_that_an_older_release_recorded_is_the_same_failure(words, cause):
     """It kept the sentence alone."""
-    assert decode({"list": [{"failure": words}]})[0].cause == cause
+    assert RECORDED.decode({"list": [{"failure": words}]})[0].cause == cause
     finding = {"test": "t", "property": "", "passed": False, "core": False, "hidden": False}
     assert Finding.from_dict(finding | {"evidence": words}).cause == cause
 
