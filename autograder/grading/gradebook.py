@@ -5,7 +5,7 @@ autograde would. Two things are better: an automatic mark never outlives the sub
 it, and a mark given by hand asks for a second look only where the answer has changed.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -26,8 +26,10 @@ STUDENT, ASSIGNMENT, NOTEBOOK = (TABLES[name] for name in ("student", "assignmen
 CELL, GRADE_CELL, TASK_CELL = (TABLES[name] for name in ("base_cell", "grade_cells", "task_cells"))
 SUBMISSION, SUBMITTED = TABLES["submitted_assignment"], TABLES["submitted_notebook"]
 GRADE, COMMENT = TABLES["grade"], TABLES["comment"]
-USED = (STUDENT, ASSIGNMENT, NOTEBOOK, CELL, GRADE_CELL, TASK_CELL, SUBMISSION, SUBMITTED)
-USED += (GRADE, COMMENT)
+USED = (
+    *(STUDENT, ASSIGNMENT, NOTEBOOK, CELL, GRADE_CELL, TASK_CELL),
+    *(SUBMISSION, SUBMITTED, GRADE, COMMENT),
+)
 
 NO_RESPONSE = "No response."
 """nbgrader's own words under an answer that was left as it came."""
@@ -114,7 +116,7 @@ class Recorder:
             .join(ASSIGNMENT, SUBMISSION.c.assignment_id == ASSIGNMENT.c.id)
             .where(ASSIGNMENT.c.name == assignment, GRADE.c.needs_manual_grade)
         )
-        return self._database.transact(lambda db: db.scalar(count))
+        return self._database.transact(lambda db: db.scalar(count) or 0)
 
     def _correct_times(
         self, db: sa.Connection, name: str, handed_in: Mapping[str, datetime]
@@ -220,25 +222,26 @@ def _whose(outcome: Outcome) -> str:
 
 
 def _assignment(db: sa.Connection, outcome: Outcome) -> sa.Row:
-    found = db.execute(
+    notebooks = db.execute(
         sa.select(ASSIGNMENT.c.id, ASSIGNMENT.c.duedate, NOTEBOOK.c.id.label("notebook_id"))
         .join_from(ASSIGNMENT, NOTEBOOK)
         .where(ASSIGNMENT.c.name == outcome.assignment)
     ).all()
-    if not found:
+    if not notebooks:
         raise NotInGradebook(
             f"The gradebook has no assignment {outcome.assignment}. Type  course release "
             f"{outcome.assignment}  and grade again."
         )
-    if len(found) > 1:
+    if len(notebooks) > 1:
         raise NotInGradebook(
-            f"In the gradebook {outcome.assignment} has {len(found)} notebooks; the course grades "
-            "one in each assignment. Take the others out of its source folder and release again."
+            f"In the gradebook {outcome.assignment} has {len(notebooks)} notebooks; the course "
+            "grades one in each assignment. Take the others out of its source folder and release "
+            "again."
         )
-    return found[0]
+    return notebooks[0]
 
 
-def _cells(db: sa.Connection, notebook_id: str) -> list[sa.Row]:
+def _cells(db: sa.Connection, notebook_id: str) -> Sequence[sa.Row]:
     """All that can carry a grade (those with a max_score) or a comment (all but GradeCell)."""
     max_score = sa.func.coalesce(GRADE_CELL.c.max_score, TASK_CELL.c.max_score)
     return db.execute(
@@ -249,7 +252,7 @@ def _cells(db: sa.Connection, notebook_id: str) -> list[sa.Row]:
     ).all()
 
 
-def _check_same_assignment(outcome: Outcome, cells: list[sa.Row]) -> None:
+def _check_same_assignment(outcome: Outcome, cells: Sequence[sa.Row]) -> None:
     worth = {cell.name: cell.max_score for cell in cells if cell.max_score is not None}
     for mark in outcome.marks:
         if worth.get(mark.cell) != mark.most:
@@ -281,25 +284,26 @@ def _submission(
 
 def _submitted_notebook(db: sa.Connection, notebook_id: str, submission_id: str) -> str:
     ids = {"notebook_id": notebook_id, "assignment_id": submission_id}
-    found = db.scalar(sa.select(SUBMITTED.c.id).filter_by(**ids))
-    if found:
-        return found
-    ids["id"] = new_uuid()
-    db.execute(SUBMITTED.insert().values(ids))
-    return ids["id"]
+    existing: str | None = db.scalar(sa.select(SUBMITTED.c.id).filter_by(**ids))
+    if existing:
+        return existing
+    new: str = new_uuid()
+    db.execute(SUBMITTED.insert().values(ids | {"id": new}))
+    return new
 
 
 def _seconds_late(assignment: sa.Row, submission: sa.Row) -> float:
     if assignment.duedate is None or submission.timestamp is None:
         return 0.0
     due = assignment.duedate + (submission.extension or timedelta())
-    return max(0.0, (submission.timestamp - due).total_seconds())
+    late: timedelta = submission.timestamp - due
+    return max(0.0, late.total_seconds())
 
 
 def _write_grades(
     db: sa.Connection,
     notebook: str,
-    cells: list[sa.Row],
+    cells: Sequence[sa.Row],
     marks: tuple[Mark, ...],
     before: dict[str, Mark],
 ) -> float:
@@ -340,7 +344,7 @@ def _differ(mark: Mark | None, before: Mark | None) -> bool:
 
 
 def _write_comments(
-    db: sa.Connection, notebook: str, cells: list[sa.Row], marks: tuple[Mark, ...]
+    db: sa.Connection, notebook: str, cells: Sequence[sa.Row], marks: tuple[Mark, ...]
 ) -> None:
     """A comment stands under the answer, the mark of a function in the cell that checks it."""
     mark_of = {mark.cell.removesuffix(CHECK): mark for mark in marks}
@@ -364,7 +368,7 @@ def _storable(text: str) -> str:
 
 
 def _rows(
-    db: sa.Connection, table: sa.Table, notebook: str, cells: list[sa.Row]
+    db: sa.Connection, table: sa.Table, notebook: str, cells: Sequence[sa.Row]
 ) -> dict[str, sa.Row]:
     """One row for each cell, made where it is missing, held until the transaction ends.
 

@@ -8,6 +8,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import nbformat
@@ -31,7 +32,7 @@ CONTEXT = multiprocessing.get_context("spawn")
 
 @dataclass
 class _Worker:
-    process: multiprocessing.Process
+    process: BaseProcess
     pipe: Connection
     jobs: deque[Job] = field(default_factory=deque)
     """The first is at work, the others wait at the door."""
@@ -47,7 +48,8 @@ class _Jobs:
     """Jobs are read when their turn comes; some come back."""
 
     def __init__(self, jobs: Iterable[Job]):
-        self._rest, self._back = iter(jobs), deque()
+        self._rest = iter(jobs)
+        self._back: deque[Job] = deque()
 
     def ready(self, at_most: int = 1) -> int:
         """How many there are to take, as far as anybody wants to know."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from autograder.errors import CourseError
 from autograder.sandbox import limits, system, warm
 from autograder.sandbox.process import Gone, Student, TooSlow, remove
 from autograder.sandbox.readable_paths import packages_elsewhere, readable
@@ -32,7 +33,7 @@ TOO_BUSY = (
 )
 
 
-class NoSandbox(Exception):
+class NoSandbox(CourseError):
     """This machine gives no sandbox of this kind; says why."""
 
 

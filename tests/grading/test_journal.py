@@ -342,10 +342,13 @@ def test_a_run_killed_at_each_moment_of_a_submission_is_taken_up_again(class_of_
     assert results(class_of_sixty) == expected()
 
 
-@pytest.mark.slow
-def test_a_run_killed_from_outside_ten_times_is_taken_up_again(class_of_sixty):
+@pytest.mark.parametrize(
+    "kills",
+    [pytest.param(3, marks=pytest.mark.slow), pytest.param(10, marks=pytest.mark.nightly)],
+)
+def test_a_run_killed_from_outside_is_taken_up_again(class_of_sixty, kills):
     draw = random.Random(20261118)
-    for _ in range(10):
+    for _ in range(kills):
         process = start(class_of_sixty, 1)
         for _ in range(draw.randint(1, 5)):
             process.stdout.readline()
