@@ -22,7 +22,6 @@ from nbformat.v4 import new_code_cell
 
 from autograder.exercises.cell_ids import COMMON
 from autograder.grading.notes import Kind, Note
-from autograder.grading.sentences import in_full
 from course_lib.checking import percent
 
 CELLS_AT_MOST = 500
@@ -44,8 +43,8 @@ class Unreadable(Exception):
     """Nothing that could be graded was handed in; notes what was."""
 
     def __init__(self, kind: Kind, private: str = "", **fact: Any):
+        super().__init__(kind)
         self.note = Note.of(kind, private, **fact)
-        super().__init__(in_full(self.note))
 
 
 @dataclass
@@ -134,7 +133,9 @@ def _plain_files(
         cells = percent.cells_of(text)
         if any(key_of(cell, ours) for cell in cells):
             if len(data) > PLAIN_AT_MOST:
-                repairs.append(Note.of(Kind.FILE_CUT, _short(name), limit=_mebibytes(PLAIN_AT_MOST)))
+                repairs.append(
+                    Note.of(Kind.FILE_CUT, _short(name), limit=_mebibytes(PLAIN_AT_MOST))
+                )
             read[name] = _at_most(cells, repairs), _version(percent.version_in(text))
     return read
 

@@ -77,9 +77,7 @@ _TEXTS = {
     Kind.JUDGE_FAILED: _Texts(
         "{exercise}: the grader stopped in it", "{exercise}: the grader stopped in it: {private}"
     ),
-    Kind.GRADER_FAILED: _Texts(
-        "the grader itself stopped", "the grader itself stopped: {private}"
-    ),
+    Kind.GRADER_FAILED: _Texts("the grader itself stopped", "the grader itself stopped: {private}"),
     Kind.GRADER_DIED: _same("the grader died of it {count} times"),
     Kind.WORKERS_DIED: _same("the workers died of it, one after another"),
     Kind.NO_MARKS: _same("no marks: a person must look"),

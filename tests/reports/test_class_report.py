@@ -13,7 +13,7 @@ from autograder.commands.cli import main
 from autograder.exercises.cell_ids import CellIds
 from autograder.grading.notes import Fact, Kind
 from autograder.release.course_folder import open_gradebook
-from autograder.release.outline import OutlinedExercise, Outline
+from autograder.release.outline import Outline, OutlinedExercise
 from autograder.reports.anonymous import AnonymousFinding, AnonymousResult, AnonymousSubmission
 from autograder.reports.class_report import ClassCount
 from autograder.reports.pages import sentence
