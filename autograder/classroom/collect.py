@@ -160,7 +160,7 @@ def _look_at(
         data = _bytes_of(item, stem, file, notes)
         cells = cells_of(item.name, data, repairs)
     except Unreadable as reason:
-        report.problems.append((student, f"{reason} ({_what_it_is(data)})"))
+        report.problems.append((student, f"{in_full(reason.note)} ({_what_it_is(data)})"))
         return None
     except TooLarge as reason:
         report.problems.append((student, f"{item.name} is {reason}; it was not read"))

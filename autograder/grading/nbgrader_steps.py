@@ -30,7 +30,7 @@ class Rebuild(NbGraderPreprocessor):
             return rebuild(_as_files(nb, stem), released, stem).notebook, resources
         except Unreadable as reason:
             self.log.error("%s", anonymous(reason.note.fact))
-            self.log.debug("%s: %s", resources["nbgrader"]["student"], reason)
+            self.log.debug("%s: %s", resources["nbgrader"]["student"], in_full(reason.note))
             return released, resources
 
 

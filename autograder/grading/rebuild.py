@@ -22,7 +22,6 @@ from nbformat.v4 import new_code_cell
 
 from autograder.exercises.cell_ids import COMMON
 from autograder.grading.notes import Kind, Note
-from autograder.grading.sentences import in_full
 from course_lib.checking import percent
 
 CELLS_AT_MOST = 500
@@ -44,8 +43,8 @@ class Unreadable(Exception):
     """Nothing that could be graded was handed in; notes what was."""
 
     def __init__(self, kind: Kind, private: str = "", **fact: Any):
+        super().__init__(kind)
         self.note = Note.of(kind, private, **fact)
-        super().__init__(in_full(self.note))
 
 
 @dataclass

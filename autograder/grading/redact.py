@@ -7,6 +7,8 @@ from typing import TypeVar
 from course_lib.checking.findings import Cause, Finding
 
 WITHHELD = "Its numbers stay with the grader."
+KEPT_BACK = "hidden"
+"""Evidence in what an earlier version of the grader has kept: it never kept more."""
 LINES = 100_000
 """A longer answer would be a way to tell a number by the line where it raises."""
 AFinding = TypeVar("AFinding", bound=Finding)

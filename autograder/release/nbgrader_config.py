@@ -32,8 +32,11 @@ c.HTMLExporter.filters = {
 }
 c.HTMLExporter.sanitize_html = True
 
-# The formgrader shows the rubric beside each proof; no file holds it.
-c.HTMLExporter.preprocessors = ["autograder.release.rubric.ShowRubric"]
+# The formgrader shows the rubric beside each proof, and what the tests saw; no file holds either.
+c.HTMLExporter.preprocessors = [
+    "autograder.release.rubric.ShowRubric",
+    "autograder.reports.formgrader.ShowEvidence",
+]
 
 # What is yours, such as c.CourseDirectory.db_url, stands in a file that no release writes over.
 load_subconfig("local_config.py")  # noqa: F821
