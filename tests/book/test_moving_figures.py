@@ -15,6 +15,7 @@ from playwright.sync_api import Page
 from autograder.book.figures import DATA, MODULES, draw
 from benchmarks.pages import SETTLED, WATCH_SHIFTS
 from course_lib import attend, attention_vjp, island, plots
+from tests.book.built_pages import soup
 from tests.book.conftest import served
 from tests.book.formulas_of_figures import EXPECTED
 
@@ -340,14 +341,13 @@ def test_every_chapter_has_a_figure_that_moves(site):
 
 @every_figure
 def test_each_figure_stands_in_its_chapter_with_a_prediction(name, site):
-    path = site.folder / "chapters" / f"{CHAPTER_OF[name]}.html"
-    page = BeautifulSoup(path.read_text(), "html.parser")
+    page = soup(site, f"chapters/{CHAPTER_OF[name]}.html")
     (figure,) = (one for one in page.select("figure.moving") if one.select(f"[data-figure={name}]"))
     assert figure.find("figcaption").find(class_="caption-number").text.startswith("Figure ")
     assert page.select_one(f"a[href='#{figure['id']}']:not(.headerlink)"), "nobody refers to it"
     state = json.loads(figure.select_one(".answer [data-show]")["data-show"])
-    known = {field["data-name"] for field in figure.select("[data-name]")} | {"added"}
-    assert set(state) <= known
+    fields = {field["data-name"] for field in figure.select("[data-name]")} | {"added"}
+    assert set(state) <= fields
 
 
 def test_a_prediction_is_kept_and_its_answer_can_be_shown(browser, address):
