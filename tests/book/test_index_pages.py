@@ -36,7 +36,7 @@ def test_the_page_of_exercises_lists_each_with_its_facts(site):
         assert line.a.text.replace("’", "'") == f"{exercise.number} {exercise.title}"
         assert ("★" in line.text) == exercise.required
         for part, words in {
-            "kind": KINDS[exercise.kind],
+            "kind": KINDS[type(exercise)],
             "level": f"level {exercise.level} of 4",
             "minutes": f"{exercise.minutes} min",
             "points": f"{exercise.points:g} point",

@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+import shutil
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
@@ -12,6 +13,7 @@ import pytest
 from bs4 import BeautifulSoup
 from playwright.sync_api import Page
 
+from autograder.book import figures
 from autograder.book.figures import DATA, MODULES, draw
 from benchmarks.pages import SETTLED, WATCH_SHIFTS
 from course_lib import attend, attention_vjp, island, plots
@@ -122,6 +124,27 @@ def assert_same(got, expected, path):
         got = np.asarray(got, dtype=float)
         assert got.shape == expected.shape, path
         np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-6, err_msg=path)
+
+
+UNTITLED = """
+const drawing = {name: "dial", width: 1, height: 1, body: "", says: "A dial."};
+export const controls = () => [], compute = () => ({}), panels = () => [drawing];
+export const table = () => ({head: [], body: []}), say = () => "";
+"""
+
+
+def test_a_panel_without_a_title_is_refused_with_its_file_and_what_to_do(tmp_path, monkeypatch):
+    """It was drawn, and its page said "undefined"."""
+    monkeypatch.setattr(figures, "MODULES", tmp_path / "static" / "figures")
+    shutil.copytree(MODULES.parent, tmp_path / "static")
+    (figures.MODULES / "two_hands.js").write_text(UNTITLED)
+    with pytest.raises(figures.NotDrawn) as refusal:
+        draw("two_hands")
+    for part in ("static/figures/two_hands.js", 'its panel "dial" has no title', "panels()"):
+        assert part in str(refusal.value)
+    titled = UNTITLED.replace("width", 'title: "the dial", width')
+    (figures.MODULES / "two_hands.js").write_text(titled)
+    assert "the dial" in draw("two_hands")
 
 
 @every_figure
