@@ -18,6 +18,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
+from playwright.sync_api import expect
 
 from autograder.book import runtime
 from autograder.book.pyodide_packing import OTHERS, STANDARD
@@ -192,7 +193,7 @@ def test_exercises_of_a_page_share_one_python(tried):
         assert tried.said("Check", f"{LOGSUMEXP.starter}\n    return ours(x)\n").count("NameError")
     finally:
         tried.at("softmax")
-    assert tried.asked[before:] == []
+    assert [url for url in tried.asked[before:] if not SCROLLED_TO.search(url)] == []
 
 
 def test_an_endless_loop_is_stopped_and_the_text_kept(context, address):
@@ -334,7 +335,8 @@ def test_without_javascript_the_task_stands_and_the_notebook_is_named(browser, a
         assert not box.get_by_role("button", name="Try it here").is_visible()
         assert box.get_by_text("To try it in this page, JavaScript has to be on.").is_visible()
         assert box.get_by_text(f"Answer it in the notebook {CHAPTER}.ipynb").is_visible()
-        assert "def softmax" in box.inner_text()
+        box.scroll_into_view_if_needed()
+        expect(box).to_contain_text("def softmax", use_inner_text=True)
 
 
 class Keyboard:
