@@ -96,6 +96,10 @@ class TinyBook:
 
     def build(self, **pages: str) -> str:
         self.pages |= pages
+        self.write()
+        return build(self.root)
+
+    def write(self) -> None:
         chapters = self.root / "chapters"
         shutil.rmtree(chapters, ignore_errors=True)
         chapters.mkdir()
@@ -107,7 +111,6 @@ class TinyBook:
             "format: jb-book\nroot: chapters/start\nchapters:\n"
             + "".join(f"  - file: chapters/{name}\n" for name in sorted(self.pages))
         )
-        return build(self.root)
 
     def html(self, page: str) -> str:
         return (self.root / "_build" / "html" / "chapters" / f"{page}.html").read_text()

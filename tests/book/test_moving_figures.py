@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+import shutil
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
@@ -12,9 +13,11 @@ import pytest
 from bs4 import BeautifulSoup
 from playwright.sync_api import Page
 
+from autograder.book import figures
 from autograder.book.figures import DATA, MODULES, draw
 from benchmarks.pages import SETTLED, WATCH_SHIFTS
 from course_lib import attend, attention_vjp, island, plots
+from tests.book.built_pages import soup
 from tests.book.conftest import served
 from tests.book.formulas_of_figures import EXPECTED
 
@@ -121,6 +124,27 @@ def assert_same(got, expected, path):
         got = np.asarray(got, dtype=float)
         assert got.shape == expected.shape, path
         np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-6, err_msg=path)
+
+
+UNTITLED = """
+const drawing = {name: "dial", width: 1, height: 1, body: "", says: "A dial."};
+export const controls = () => [], compute = () => ({}), panels = () => [drawing];
+export const table = () => ({head: [], body: []}), say = () => "";
+"""
+
+
+def test_a_panel_without_a_title_is_refused_with_its_file_and_what_to_do(tmp_path, monkeypatch):
+    """It was drawn, and its page said "undefined"."""
+    monkeypatch.setattr(figures, "MODULES", tmp_path / "static" / "figures")
+    shutil.copytree(MODULES.parent, tmp_path / "static")
+    (figures.MODULES / "two_hands.js").write_text(UNTITLED)
+    with pytest.raises(figures.NotDrawn) as refusal:
+        draw("two_hands")
+    for part in ("static/figures/two_hands.js", 'its panel "dial" has no title', "panels()"):
+        assert part in str(refusal.value)
+    titled = UNTITLED.replace("width", 'title: "the dial", width')
+    (figures.MODULES / "two_hands.js").write_text(titled)
+    assert "the dial" in draw("two_hands")
 
 
 @every_figure
@@ -340,14 +364,13 @@ def test_every_chapter_has_a_figure_that_moves(site):
 
 @every_figure
 def test_each_figure_stands_in_its_chapter_with_a_prediction(name, site):
-    path = site.folder / "chapters" / f"{CHAPTER_OF[name]}.html"
-    page = BeautifulSoup(path.read_text(), "html.parser")
+    page = soup(site, f"chapters/{CHAPTER_OF[name]}.html")
     (figure,) = (one for one in page.select("figure.moving") if one.select(f"[data-figure={name}]"))
     assert figure.find("figcaption").find(class_="caption-number").text.startswith("Figure ")
     assert page.select_one(f"a[href='#{figure['id']}']:not(.headerlink)"), "nobody refers to it"
     state = json.loads(figure.select_one(".answer [data-show]")["data-show"])
-    known = {field["data-name"] for field in figure.select("[data-name]")} | {"added"}
-    assert set(state) <= known
+    fields = {field["data-name"] for field in figure.select("[data-name]")} | {"added"}
+    assert set(state) <= fields
 
 
 def test_a_prediction_is_kept_and_its_answer_can_be_shown(browser, address):

@@ -2,39 +2,20 @@
 
 import re
 from collections import Counter
-from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
 import pytest
-import yaml
-from bs4 import BeautifulSoup
 
 from autograder.exercises.assignment import load_course
 from benchmarks.pages import MOST_BYTES
+from tests.book.built_pages import CHAPTERS, every_page, names_on, soup
 from tests.book.visits import PAPER, WINDOWS
 
 ROOT = Path(__file__).parents[2]
-TOC = yaml.safe_load((ROOT / "_toc.yml").read_text())
-CHAPTERS = [TOC["root"], *(entry["file"] for entry in TOC["chapters"])]
-PAGES = [*(f"{name}.html" for name in CHAPTERS), "search.html"]
+
 pytestmark = pytest.mark.browser  # also what only reads: the whole book has to be built for it
-every_page = pytest.mark.parametrize("page", PAGES)
-
-
-@cache
-def parsed(path: Path) -> BeautifulSoup:
-    return BeautifulSoup(path.read_text(), "html.parser")
-
-
-@cache
-def names_on(path: Path) -> list[str]:
-    return [element["id"] for element in parsed(path).find_all(id=True)]
-
-
-def soup(site, page: str) -> BeautifulSoup:
-    return parsed(site.folder / page)
 
 
 def test_the_table_of_contents_lists_every_chapter_in_order():

@@ -4,10 +4,10 @@ import json
 from random import Random
 
 import pytest
-from bs4 import BeautifulSoup
 
 from autograder.exercises.assignment import ProofBlocks, load_course
 from course_lib.checking.judge import judge_proof
+from tests.book.built_pages import soup
 
 pytestmark = pytest.mark.browser
 
@@ -109,8 +109,7 @@ def test_the_page_marks_as_the_notebook_does(name, short_page):
 @every_proof
 def test_the_page_holds_what_the_notebook_marks_by(name, site):
     exercise = PROOFS[name]
-    page = BeautifulSoup((site.folder / page_of(exercise)).read_text(), "html.parser")
-    box = page.find(id=f"ex-{exercise.slug}").find(class_="proof-blocks")
+    box = soup(site, page_of(exercise)).find(id=f"ex-{exercise.slug}").find(class_="proof-blocks")
     data = exercise.marked_by
     data.pop("text")
     assert json.loads(box.script.text) == json.loads(json.dumps(data))
