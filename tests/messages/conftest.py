@@ -30,7 +30,7 @@ def reads(snapshot, tmp_path_factory) -> Callable[[str], None]:
     """Compare a message with its snapshot, but for what differs from one run to the next."""
     temporary = re.escape(str(tmp_path_factory.getbasetemp()))
     differing = {
-        rf"{temporary}/[^/\s]+": "TEMPORARY",
+        rf"{temporary}/\w+": "TEMPORARY",
         re.escape(str(Path(sys.prefix))): "VENV",
         re.escape(str(ROOT)): "ROOT",
         r"Usage: .*\nTry '.* --help' for help\.\n\n": "",  # click's, above a refusal
