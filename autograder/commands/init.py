@@ -6,6 +6,7 @@ import click
 
 from autograder.classroom.class_list import everybody
 from autograder.commands.options import say
+from autograder.files import write_atomically
 from autograder.release.course_folder import open_gradebook, prepare_course
 from autograder.roster.csv_tables import BadTable
 from autograder.roster.students import Student, add_students, read_students, refuse_new_ids
@@ -121,13 +122,12 @@ def make_folder(
             "database": f'{"" if database else "# "}c.CourseDirectory.db_url = "{url}"',
             "exchange": f'{"" if exchange else "# "}c.Exchange.root = "{root}"',
         }
-        settings.write_text(SETTINGS.format(**lines))
-        settings.chmod(0o600)  # it may come to hold the password of a database
+        # it may come to hold the password of a database
+        write_atomically(settings, SETTINGS.format(**lines), mode=0o600)
     for name, text in (("solutions/README.md", PRIVATE), (".gitignore", KEPT_PRIVATE)):
         path = folder / name
-        path.parent.mkdir(exist_ok=True)
         if not path.exists():
-            path.write_text(text)
+            write_atomically(path, text)
     with open_gradebook(folder):
         pass  # opening makes it
 

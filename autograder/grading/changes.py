@@ -1,6 +1,5 @@
 """What grading again has changed: a table of marks before and after; and what it would."""
 
-import csv
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +8,7 @@ from autograder.exercises.toml_tables import BadExercise
 from autograder.grading.grade_class import Change, Report
 from autograder.release.bundle import shown_tests
 from autograder.release.course_folder import chapter_folders
+from autograder.roster.csv_tables import write_sheet
 
 SHOWN = 20
 
@@ -41,10 +41,8 @@ def before_and_after(changes: list[Change], label: Callable[[str], str] = str) -
 
 def write_changes(course: Path, report: Report) -> Path:
     path = course / "grading" / report.assignment / "changes.csv"
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["student", "exercise", "before", "after"])
-        writer.writerows([c.student, c.cell, c.before, c.after] for c in report.changes)
+    lines = [[c.student, c.cell, str(c.before), str(c.after)] for c in report.changes]
+    write_sheet(path, [["student", "exercise", "before", "after"], *lines])
     return path
 
 

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +11,8 @@ import click
 import nbformat
 from nbgrader.api import Gradebook, MissingEntry
 
+from autograder.errors import CourseError
+from autograder.files import write_atomically
 from autograder.paths import ROOT
 
 COURSE = ROOT / "_build" / "course"
@@ -31,7 +32,8 @@ def released_version(course: Path, stem: str) -> str:
 
 def prepare_course(course: Path) -> None:
     course.mkdir(parents=True, exist_ok=True)
-    shutil.copy(Path(__file__).with_name("nbgrader_config.py"), course / "nbgrader_config.py")
+    settings = Path(__file__).with_name("nbgrader_config.py").read_bytes()
+    write_atomically(course / "nbgrader_config.py", settings)
 
 
 def nbgrader_api(course: Path):
@@ -72,10 +74,8 @@ def gradebook_address(course: Path) -> str:
     return url or f"sqlite:///{course.resolve() / 'gradebook.db'}"
 
 
-class NoCourse(click.ClickException):
+class NoCourse(CourseError):
     """There is no course folder here."""
-
-    exit_code = 2
 
     def __init__(self, course: Path):
         super().__init__(
