@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,10 +24,10 @@ from autograder.grading.pool import LocalPool
 from autograder.grading.referee import Attempt, Grader, Job
 from autograder.grading.worker import work
 from autograder.paths import ROOT
-from autograder.release.build import make_release
 from autograder.sandbox import limits
 from autograder.sandbox.host import NoSandbox, Sandbox
 from course_lib.checking.findings import FailureKind
+from tests.shared import let_everybody_enter
 
 pytestmark = pytest.mark.whole
 
@@ -35,17 +36,14 @@ ASSIGNMENT = load_assignment(ROOT / "solutions" / STEM)
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory):
-    course = tmp_path_factory.mktemp("course")
-    make_release(ASSIGNMENT, course)
-    return course
+def course(released_softmax, tmp_path_factory):
+    return shutil.copytree(released_softmax, tmp_path_factory.mktemp("class") / "course")
 
 
 @pytest.fixture(scope="module")
 def unpacked(course, tmp_path_factory):
     folder = tmp_path_factory.mktemp("package")
-    for parent in (folder, *folder.parents[:2]):
-        parent.chmod(0o755)
+    let_everybody_enter(folder)
     package.unpack(package.pack(course, STEM), folder)
     return folder
 

@@ -21,7 +21,6 @@ from autograder.exercises.assignment import load_assignment
 from autograder.grading.grade_class import grade_class
 from autograder.grading.journal import course_lock
 from autograder.paths import ROOT
-from autograder.release.build import make_release
 from autograder.sandbox.host import NoSandbox
 from tests.lab import TOKEN, jupyterlab, tools
 
@@ -33,10 +32,8 @@ pytestmark = pytest.mark.whole
 
 
 @pytest.fixture(scope="module")
-def released(tmp_path_factory):
-    course = tmp_path_factory.mktemp("course")
-    make_release(ASSIGNMENT, course)
-    return course
+def released(released_softmax, tmp_path_factory):
+    return shutil.copytree(released_softmax, tmp_path_factory.mktemp("class") / "course")
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import shutil
 from pathlib import Path
 
 import nbformat
@@ -14,8 +15,8 @@ from autograder.exercises.assignment import load_assignment
 from autograder.grading.grade_class import grade_class
 from autograder.grading.pool import LocalPool
 from autograder.paths import ROOT
-from autograder.release.build import make_release
 from autograder.release.course_folder import nbgrader_api, nbgrader_configuration
+from tests.shared import let_everybody_enter
 from tests.typeset.acting import Acts
 from tests.typeset.test_sanitise import PROOF, Shown
 
@@ -26,18 +27,16 @@ FIGURE = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()"
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory):
+def course(released_softmax, tmp_path_factory):
     """An honest student, a hostile one, and one who writes < and >: graded, with feedback."""
-    course = tmp_path_factory.mktemp("course")
-    make_release(ASSIGNMENT, course)
+    course = shutil.copytree(released_softmax, tmp_path_factory.mktemp("class") / "course")
     maker = Class(ASSIGNMENT, course)
     hostile = next(attack for attack in ATTACKS if attack.name == "scripts in every text")
     members = [maker.model("honest"), maker.attack("hostile", hostile)]
     members[0].files[f"{STEM}.ipynb"] = _with_figure_and_photo(members[0].files[f"{STEM}.ipynb"])
     members.append(_with_signs(maker.model("odd")))
     hand_in(course, STEM, members)
-    for folder in (course, *course.parents[:2]):
-        folder.chmod(0o755)
+    let_everybody_enter(course)
     grade_class(course, STEM, lambda folder, data: LocalPool(folder, STEM, 1))
     result = nbgrader_api(course).generate_feedback(STEM)
     assert result["success"], result["log"]
