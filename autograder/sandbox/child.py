@@ -22,6 +22,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from autograder.sandbox import codec, limits, messages
 from course_lib.checking.answers import Cells, NoAnswer, only_defines
 from course_lib.checking.findings import Cause, FailureKind
+from course_lib.checking.nested import map_leaves
 from course_lib.checking.perform import CallResult, perform
 from course_lib.checking.run import Held, Lent
 from course_lib.checking.terms import Terms
@@ -327,14 +328,13 @@ def _call(
 
 def _borrowed(value: Any, connection: Any) -> Any:
     """Where a function is lent, one that asks the referee."""
-    match value:
-        case Lent(number):
-            return lambda *args, **kwargs: _ask(connection, number, args, kwargs)
-        case tuple() | list():
-            return type(value)(_borrowed(item, connection) for item in value)
-        case dict():
-            return {key: _borrowed(item, connection) for key, item in value.items()}
-    return value
+
+    def borrow(leaf: Any) -> Any:
+        if not isinstance(leaf, Lent):
+            return leaf
+        return lambda *args, **kwargs: _ask(connection, leaf.number, args, kwargs)
+
+    return map_leaves(borrow, value)
 
 
 def _ask(connection: Any, number: int, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -358,13 +358,12 @@ def _find(built: dict[str, Any], name: str) -> Any:
 
 def _kept(value: Any, built: dict[str, Any]) -> Any:
     """What stays here gets a name, and only the name crosses."""
-    match value:
-        case Held():
-            name = f"held {len(built)}"
-            built[name] = value.what
-            return replace(value, what=name)
-        case tuple() | list():
-            return type(value)(_kept(item, built) for item in value)
-        case dict():
-            return {key: _kept(item, built) for key, item in value.items()}
-    return value
+
+    def keep(leaf: Any) -> Any:
+        if not isinstance(leaf, Held):
+            return leaf
+        name = f"held {len(built)}"
+        built[name] = leaf.what
+        return replace(leaf, what=name)
+
+    return map_leaves(keep, value)

@@ -14,6 +14,7 @@ from typing import Any
 
 from autograder.sandbox import codec, limits, messages
 from course_lib.checking.findings import Cause, FailureKind
+from course_lib.checking.nested import map_leaves
 from course_lib.checking.perform import CallRequest, CallResult
 from course_lib.checking.run import Lent
 from course_lib.checking.terms import Terms
@@ -278,13 +279,13 @@ class _Desk:
         self._asked = 0
 
     def lend(self, value: Any) -> Any:
+        """The value as it crosses, with a number in the place of each function."""
+        return map_leaves(self._lend, value)
+
+    def _lend(self, value: Any) -> Any:
         if callable(value):
             self._functions.append(value)
             return Lent(len(self._functions) - 1)
-        if isinstance(value, (list, tuple)):
-            return type(value)(map(self.lend, value))
-        if isinstance(value, dict):
-            return {key: self.lend(item) for key, item in value.items()}
         return value
 
     def is_asked(self, message: tuple[Any, list[bytes]]) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from course_lib.checking.findings import AuthorError, Failure, FailureKind
+from course_lib.checking.nested import map_leaves
 from course_lib.checking.perform import CallRequest, CallResult, perform
 from course_lib.checking.run import Held, Run
 from course_lib.checking.terms import Terms
@@ -85,17 +86,12 @@ class Call:
             self.log.results.append(failure)
             raise failure
         self.log.results.append(reply.value)
-        return self._lend(reply.value)
+        return map_leaves(self._lend, reply.value)
 
     def _lend(self, value: Any) -> Any:
         """What stays with the student is called like the function itself."""
-        match value:
-            case Held():
-                return replace(self, function=value.what, kind=value.kind)
-            case tuple() | list():
-                return type(value)(map(self._lend, value))
-            case dict():
-                return {key: self._lend(item) for key, item in value.items()}
+        if isinstance(value, Held):
+            return replace(self, function=value.what, kind=value.kind)
         return value
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.checking.codec import RECORDED
+from course_lib.checking.nested import leaves
 from course_lib.checking.run import DEFAULT_DTYPE, Run
 from course_lib.checking.verdicts import Results, known_results, run_test
 
@@ -83,9 +84,7 @@ def _parsed(path: Path, changed: int) -> dict[str, Any]:
 
 
 def _entries(value: Any) -> int:
-    if isinstance(value, (list, tuple)):
-        return sum(map(_entries, value))
-    return getattr(value, "size", 1)
+    return sum(getattr(leaf, "size", 1) for leaf in leaves(value))
 
 
 def in_dtype_of(test: Callable, run: Run) -> Run:
