@@ -29,6 +29,13 @@ c.CourseDirectory.course_id = "{course_id}"
 # c.PercentADay.percent = 10
 # c.PercentADay.at_most = 50
 
+# What graded code may use, where an exercise says nothing itself: seconds of the processor for one
+# call of a function and for one cell, MiB of memory, MiB that a function may return
+# c.Limits.call_seconds = 2
+# c.Limits.cell_seconds = 10
+# c.Limits.memory_mib = 1024
+# c.Limits.returned_mib = 64
+
 # Where your students read the book, so that their feedback pages link to its sections
 # c.Book.address = "https://..."
 

@@ -9,6 +9,8 @@ from autograder.grading.grade_class import Change, Report
 from autograder.release.bundle import shown_tests
 from autograder.release.course_folder import chapter_folders
 from autograder.roster.csv_tables import write_sheet
+from course_lib.checking import recordings
+from course_lib.checking.terms import Terms
 
 SHOWN = 20
 
@@ -47,13 +49,16 @@ def write_changes(course: Path, report: Report) -> Path:
 
 
 def tests_changed(course: Path, stem: str) -> bool:
-    """Since the release; not where the chapter is gone or cannot be read."""
+    """Or their terms, since the release; not where the chapter is gone or cannot be read."""
     checks = course / "grader" / stem / "checks"
     try:
         exercises = load_assignment(chapter_folders(course)[stem]).exercises
         return any(
             (released := checks / exercise.name / "tests.py").is_file()
-            and released.read_text() != shown_tests(exercise, hidden=True)
+            and (
+                released.read_text() != shown_tests(exercise, hidden=True)
+                or Terms.from_dict(recordings.read(released.parent)) != exercise.terms
+            )
             for exercise in exercises
             if isinstance(exercise, CodeExercise)
         )

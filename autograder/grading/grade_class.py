@@ -16,6 +16,7 @@ from typing import Protocol
 
 from autograder.files import write_atomically
 from autograder.grading import package, submissions
+from autograder.grading.course_limits import course_limits
 from autograder.grading.fingerprint import environment_fingerprint
 from autograder.grading.gradebook import NotInGradebook, Recorder, recorder_of
 from autograder.grading.journal import (
@@ -100,12 +101,13 @@ def grade_class(
     started, report = time.perf_counter(), Report(stem)
     with _clear_words(), ExitStack() as stack:
         stack.enter_context(course_lock(course))
-        data = package.pack(course, stem)
+        package.demand_release(course, stem)
+        config = nbgrader_configuration(course)
+        data = package.pack(course, stem, course_limits(course, config))
         folder = Path(tempfile.mkdtemp(prefix="grading-"))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         package.unpack(data, folder)
         journal = stack.enter_context(Journal(course / "grading" / "journal.db"))
-        config = nbgrader_configuration(course)
         recorder = stack.enter_context(recorder_of(course, config))
         labels = read_outline(course, stem).labels
         desk = _Desk(course, stem, journal, recorder, report, labels)

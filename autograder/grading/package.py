@@ -2,7 +2,9 @@
 
 import contextlib
 import io
+import json
 import zipfile
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
@@ -18,6 +20,8 @@ from autograder.grading.fingerprint import (
     modules_imported,
 )
 from autograder.paths import ROOT
+from autograder.sandbox.bounds import where_not_its_own
+from course_lib.checking.terms import NO_LIMITS, Limits, Terms
 
 COURSE_LIB, CHECKING = "course_lib", "course_lib.checking."
 
@@ -26,19 +30,14 @@ class NotReleased(CourseError):
     """There is nothing to grade against; says what to run."""
 
 
-def pack(course: Path, stem: str) -> bytes:
+def pack(course: Path, stem: str, limits: Limits = NO_LIMITS) -> bytes:
     """The released notebook, all checks, and course_lib as the students have it.
 
-    The same in gives the same bytes. Raises NotReleased.
+    `limits` are the course's: an exercise without its own is given them, so that they count for
+    what they concern. The same in gives the same bytes. Raises NotReleased.
     """
+    demand_release(course, stem)
     released, checks = course / "release" / stem, course / "grader" / stem / "checks"
-    if not _is_released(course, stem):
-        chapters = sorted(path.parent.name for path in course.glob("grader/*/checks"))
-        others = ", ".join(name for name in chapters if _is_released(course, name))
-        raise NotReleased(
-            f"{stem} was not released in {course}; released there: {others or 'nothing yet'}. "
-            f"If that is its name, type  course release {stem}  first."
-        )
     files = {f"{stem}.ipynb": released / f"{stem}.ipynb"}
     machine = ROOT / COURSE_LIB / "checking"  # as it is now, whenever the release was made
     for folder, above in (
@@ -51,8 +50,31 @@ def pack(course: Path, stem: str) -> bytes:
     with zipfile.ZipFile(data, "w") as archive:
         for name, path in files.items():
             undated = zipfile.ZipInfo(name)
-            archive.writestr(undated, path.read_bytes())
+            content = path.read_bytes()
+            archive.writestr(undated, _within(limits, content) if _is_record(name) else content)
     return data.getvalue()
+
+
+def demand_release(course: Path, stem: str) -> None:
+    """Raises NotReleased."""
+    if _is_released(course, stem):
+        return
+    chapters = sorted(path.parent.name for path in course.glob("grader/*/checks"))
+    others = ", ".join(name for name in chapters if _is_released(course, name))
+    raise NotReleased(
+        f"{stem} was not released in {course}; released there: {others or 'nothing yet'}. "
+        f"If that is its name, type  course release {stem}  first."
+    )
+
+
+def _within(limits: Limits, record: bytes) -> bytes:
+    """The record of an exercise in a course that has limits of its own."""
+    if limits == NO_LIMITS:
+        return record
+    data = json.loads(record)
+    own = Terms.from_dict(data)
+    terms = replace(own, limits=where_not_its_own(own.limits, limits))
+    return json.dumps(data | terms.to_dict()).encode()
 
 
 def _is_released(course: Path, stem: str) -> bool:
@@ -100,6 +122,11 @@ def tests_import(data: bytes) -> tuple[str, ...]:
             with contextlib.suppress(SyntaxError):  # told for each submission, by the referee
                 imported |= modules_imported(archive.read(name))
     return tuple(sorted(imported))
+
+
+def _is_record(name: str) -> bool:
+    path = PurePosixPath(name)
+    return path.parts[0] == "checks" and path.name == "record.json"
 
 
 def _is_tests(name: str) -> bool:

@@ -24,6 +24,7 @@ from autograder.grading.rebuild import Rebuilt, Unreadable, rebuild
 from autograder.grading.redact import for_student
 from autograder.grading.suspicious import mentioned, suspicious
 from autograder.sandbox import codec, limits
+from autograder.sandbox.bounds import of_a_submission
 from autograder.sandbox.host import Gone, NoSandbox, Sandbox, Student
 from course_lib.checking import recordings
 from course_lib.checking.answers import NoAnswer
@@ -31,7 +32,7 @@ from course_lib.checking.findings import Cause, FailureKind, Finding
 from course_lib.checking.judge import judge, judge_proof, report
 from course_lib.checking.perform import CallRequest, CallResult
 from course_lib.checking.run import DEFAULT_DTYPE, Run
-from course_lib.checking.terms import NO_TERMS, Terms
+from course_lib.checking.terms import NO_LIMITS, NO_TERMS, Limits, Terms
 from course_lib.checking.verdicts import Verdict, earned
 
 MEMORY_SLACK = 12 * limits.MEBIBYTE
@@ -81,6 +82,14 @@ class Grader:
         """Cell id -> name of the exercise that is judged there."""
         return exercise_of_each_cell(path.name for path in (self.package / "checks").iterdir())
 
+    @cached_property
+    def limits(self) -> Limits:
+        """Of the one process that serves all exercises of a submission."""
+        records = [path.parent for path in (self.package / "checks").glob("*/record.json")]
+        return of_a_submission(
+            Terms.from_dict(recordings.read(folder)).limits for folder in records
+        )
+
     def grade(self, job: Job) -> Outcome:
         """Whatever was handed in, an outcome comes back."""
         try:
@@ -96,7 +105,7 @@ class Grader:
         except Unreadable as reason:
             return job.failed(self.released, reason.note)
         clock.lap("rebuild")
-        with Attempt(self.sandbox, rebuilt, job.seed, job.device) as attempt:
+        with Attempt(self.sandbox, rebuilt, job.seed, job.device, self.limits) as attempt:
             attempt.run()
             clock.lap("run")
             marks = tuple(self._marks(rebuilt, attempt))
@@ -229,6 +238,8 @@ class Attempt:
     rebuilt: Rebuilt
     seed: int
     device: str = "cpu"
+    own: Limits = NO_LIMITS
+    """Where the exercises ask for others than the grader's."""
     incidents: list[Note] = field(default_factory=list)
     too_slow: bool = False
     hushed: bool = False
@@ -255,9 +266,9 @@ class Attempt:
     def mentioned(self) -> set[str]:
         return mentioned([cell.source for cell in self.rebuilt.code()])
 
-    def _new_process(self, *memory: int) -> Student:
+    def _new_process(self, memory: int | None = None) -> Student:
         """One that has only the time that those before it left."""
-        student = self.sandbox.student(*memory)
+        student = self.sandbox.student(memory, self.own)
         student.deadline = self._deadline
         return student
 
@@ -283,7 +294,7 @@ class Attempt:
                     self._start_again(keep)
                 return
             if student.interrupted:
-                too_slow = {"limit": limits.CELL_SECONDS, "cause": FailureKind.TOO_SLOW}
+                too_slow = {"limit": student.cell_seconds, "cause": FailureKind.TOO_SLOW}
                 self._tell(Note.of(Kind.CELL_TOO_SLOW, cell=cell.id, **too_slow))
             if keep:
                 self._keep_outputs(cell, number, answer)

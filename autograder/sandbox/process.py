@@ -17,7 +17,7 @@ from course_lib.checking.findings import Cause, FailureKind
 from course_lib.checking.nested import map_leaves
 from course_lib.checking.perform import CallRequest, CallResult
 from course_lib.checking.run import Lent
-from course_lib.checking.terms import Terms
+from course_lib.checking.terms import NO_LIMITS, Limits, Terms
 
 POLL_SECONDS = 0.05
 GRACE_SECONDS = 1.0
@@ -51,9 +51,15 @@ class Student:
     """The referee's end of one student's process. Nothing that it says is believed."""
 
     def __init__(
-        self, connection: socket.socket, pid: int, handle: int | None, scratch: Path | None = None
+        self,
+        connection: socket.socket,
+        pid: int,
+        handle: int | None,
+        scratch: Path | None = None,
+        own: Limits = NO_LIMITS,
     ):
         self._connection, self._pid, self._handle, self._scratch = connection, pid, handle, scratch
+        self._own = own
         connection.setblocking(False)
         self._poll = select.poll()
         self.deadline = time.monotonic() + limits.SUBMISSION_SECONDS
@@ -61,6 +67,10 @@ class Student:
         self.alive = True
         self.interrupted = False
         """The last cell or call had to be stopped, and could be."""
+
+    @property
+    def cell_seconds(self) -> float:
+        return self._own.cell_seconds or limits.CELL_SECONDS
 
     def begin(self, seed: int) -> None:
         """Nothing of the student's runs yet, so nothing of the student's time is used up."""
@@ -70,7 +80,7 @@ class Student:
 
     def run_cell(self, name: str, source: str) -> dict[str, Any]:
         request = {"cell": source, "id": name}
-        answer, streams = self._ask(request, limits.CELL_SECONDS, patient=True)
+        answer, streams = self._ask(request, self.cell_seconds, patient=True)
         if type(answer) is not dict or len(streams) != 2:
             raise self._broke_off()
         said = [stream[: limits.CELL_OUTPUT].decode(errors="replace") for stream in streams]
@@ -78,13 +88,12 @@ class Student:
 
     def only_define(self, cells: dict[str, str]) -> bool:
         """Whether these cells need not run, because they do no more than bind names."""
-        answer, _ = self._ask({"only define": cells}, limits.CELL_SECONDS, patient=True)
+        answer, _ = self._ask({"only define": cells}, self.cell_seconds, patient=True)
         return answer is True
 
     def prepare(self, name: str, terms: Terms, above: list[str]) -> dict[str, Any]:
         request = {"answer": name, "terms": terms.to_dict(), "above": above}
-        seconds = terms.limits.cell_seconds or limits.CELL_SECONDS
-        answer, _ = self._ask(request, seconds, patient=True)
+        answer, _ = self._ask(request, self.cell_seconds, patient=True)
         if type(answer) is not dict:
             raise self._broke_off()
         return answer
@@ -172,8 +181,9 @@ class Student:
         if now < self._looked + POLL_SECONDS:
             return
         self._looked = now
-        if self._resident() > limits.TOTAL_MEMORY and self._exactly() > limits.TOTAL_MEMORY:
-            gigabytes = limits.TOTAL_MEMORY / 2**30
+        memory = limits.total_memory(self._own.memory_mib)
+        if self._resident() > memory and self._exactly() > memory:
+            gigabytes = memory / 2**30
             words = f"its processes took more than {gigabytes:g} GiB of memory"
             raise Gone(words, FailureKind.TOO_MUCH_MEMORY)
         if self._scratch and self._written() > limits.SCRATCH:

@@ -4,7 +4,7 @@ Made once from the exercise's record and passed on as one object, so that a furt
 added here and used where it is meant, and nowhere else.
 """
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 
@@ -18,13 +18,16 @@ class Limits:
     returned_mib: int | None = None
 
 
+NO_LIMITS = Limits()
+
+
 @dataclass(frozen=True)
 class Terms:
     """What holds for every call of one exercise's function."""
 
     withholds: tuple[str, ...] = ()
     """Full names of library functions that the student is to write."""
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits = NO_LIMITS
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Terms":

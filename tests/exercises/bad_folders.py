@@ -36,6 +36,16 @@ ENTRIES = {
     "two of one name": ('name = "mean_of_a_shift"', NAME, NAME),
     "too many rubric points": ('"It is', '"1", "2", "3", "It is', "rubric"),
     "no model answer": ("model =", "modell =", 'name = "mean_of_a_shift"'),
+    "an unknown limit": ("required = true", "limits = { cell_second = 5 }", "limits"),
+    "a limit that is a text": ("required = true", 'limits = { call_seconds = "5" }', "limits"),
+    "a limit that is too large": ("required = true", "limits = { call_seconds = 61 }", "limits"),
+    "a limit that is too small": ("required = true", "limits = { returned_mib = 0 }", "limits"),
+    "a part of a mebibyte": ("required = true", "limits = { memory_mib = 300.5 }", "limits"),
+    "a limit of a proof": (
+        'kind = "proof"',
+        'kind = "proof"\nlimits = { call_seconds = 1 }',
+        "limits",
+    ),
     "a rubric point that is a number": ("rubric = [", "rubric = [1, ", "rubric"),
 }
 PROOF_ENTRIES = {

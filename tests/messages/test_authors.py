@@ -23,6 +23,7 @@ SHOWN_BY_OTHERS = {
     *("no model answer", "a rubric point that is a number", "no library"),
     *("a distractor beside nothing", "a distractor without a reason", "a line without a text"),
     *("no statement", "a line that is written as a distractor", "two core tests"),
+    *("a limit that is too small", "a part of a mebibyte", "a limit of a proof"),
     *("a line after a line that is not there", "a model answer beside the docstring"),
 }
 """Their sentence is that of another entry, with other names in it."""
