@@ -2,6 +2,8 @@
 
 import json
 import sqlite3
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
 from datetime import datetime
@@ -12,6 +14,7 @@ from click.testing import CliRunner
 from autograder.commands.cli import main
 from autograder.exercises.cell_ids import CellIds
 from autograder.grading.notes import Fact, Kind
+from autograder.paths import ROOT
 from autograder.release.course_folder import open_gradebook
 from autograder.release.outline import Outline, OutlinedExercise
 from autograder.reports.anonymous import AnonymousFinding, AnonymousResult, AnonymousSubmission
@@ -140,6 +143,23 @@ def test_with_names_the_instructor_reads_what_hidden_tests_saw(course):
     named, page = report(course, "--names"), report(course)
     assert all(sentence(evidence).partition("'")[0] in named for evidence in hidden)
     assert not any(evidence in page for evidence in hidden)
+
+
+IMPORTED = f"""
+import sys
+from autograder.commands.cli import main
+try:
+    main(["report", "{STEM}", "--course", sys.argv[1]])
+except SystemExit as ended:
+    print(ended.code, *[name for name in ("sphinx", "torch", "distributed") if name in sys.modules])
+"""
+
+
+def test_it_needs_neither_sphinx_nor_torch_nor_dask(course):
+    """Which take seconds to import."""
+    words = [sys.executable, "-c", IMPORTED, str(course)]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "0", done.stdout + done.stderr
 
 
 @pytest.mark.browser
