@@ -1,8 +1,6 @@
 """The book built once and shown on the loopback; a real browser; tiny books to break."""
 
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,19 +11,11 @@ import pytest
 
 from autograder.book.build import Site
 from autograder.book.serve import server
+from tests.book.building import build
 from tests.book.visits import Visits
+from tests.shared import SharedFolders
 
 ROOT = Path(__file__).parents[2]
-BUILD = """
-import contextlib
-import sys
-from pathlib import Path
-from autograder.book.build import Site
-site = Site(Path(sys.argv[1]), solutions="--solutions" in sys.argv)
-with contextlib.redirect_stdout(sys.stderr):  # what is fetched once is no complaint
-    site.make_current()
-print("\\n".join(site.complaints))
-"""
 HEADER = """\
 ---
 file_format: mystnb
@@ -35,31 +25,26 @@ kernelspec: {name: python3, display_name: Python 3}
 """
 
 
-def build(root: Path, *options: str) -> str:
-    """What a build complains about. In a process of its own: Sphinx changes the one it runs in."""
-    command = [sys.executable, "-c", BUILD, str(root), *options]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
-
-
-def snapshot(folder: Path, solutions: bool = False) -> Site:
+def snapshot(shared: SharedFolders, solutions: bool = False) -> Site:
     """The pages of this checkout, built if they are not current, out of the next build's way."""
-    assert build(ROOT, *["--solutions"] * solutions) == ""
-    built, copy = Site(ROOT, solutions), Site(folder, solutions)
-    with built.alone():
-        shutil.copytree(built.folder, copy.folder)
-    return copy
+
+    def make(folder: Path) -> None:
+        assert build(ROOT, solutions) == ""
+        built = Site(ROOT, solutions)
+        with built.alone():
+            shutil.copytree(built.folder, Site(folder, solutions).folder)
+
+    return Site(shared.get("solutions-site" if solutions else "site", make), solutions)
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory) -> Site:
-    return snapshot(tmp_path_factory.mktemp("site"))
+def site(shared) -> Site:
+    return snapshot(shared)
 
 
 @pytest.fixture(scope="session")
-def solutions_site(tmp_path_factory) -> Site:
-    return snapshot(tmp_path_factory.mktemp("solutions"), solutions=True)
+def solutions_site(shared) -> Site:
+    return snapshot(shared, solutions=True)
 
 
 @contextmanager
