@@ -40,6 +40,7 @@ VERBS = {
         [PYTEST + " -m 'slow and not nightly'"],
     ),
     "nightly": ("the long kill loops, once a night", [PYTEST + " -m nightly"]),
+    "messages": ("accept how the messages read now", ["python -m tests.messages"]),
     "bench": ("measure speed", ["python -m benchmarks", "python -m benchmarks.grading"]),
     "lint": ("style, layout and spelling", LINT),
     "lock": (

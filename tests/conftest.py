@@ -72,6 +72,12 @@ def _released(shared: SharedFolders, chapter: Path) -> Path:
     return shared.get(chapter.name, release)
 
 
+def pytest_terminal_summary(terminalreporter, config):
+    """A message that nobody is told any more has left its snapshot behind."""
+    if config._syrupy.report.num_unused and not config.option.update_snapshots:
+        terminalreporter.write_line("Snapshots of messages are unused. Remove them:  make messages")
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     """A failure in a browser tells what stood on its pages."""
