@@ -1,6 +1,6 @@
 # Everything is done by setup_course.py, which also works where there is no make.
 PYTHON ?= python3
-VERBS = site test test-fast test-slow bench lint lock setup clean help
+VERBS = site test test-fast test-slow nightly messages bench lint lock setup clean help
 .PHONY: $(VERBS)
 .DEFAULT_GOAL = help
 

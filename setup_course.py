@@ -30,9 +30,17 @@ PYTEST = "pytest -n auto --dist loadfile"  # what the tests of a file share is m
 LINT = ["ruff check .", "ruff format --check .", "codespell", "deptry .", "mypy"]
 VERBS = {
     "site": ("build the book", ["course site"]),
-    "test": ("all tests but the slow", LINT + [PYTEST + " -m 'not slow'", "course exercises"]),
-    "test-fast": ("unit tests", [PYTEST + " -m 'not (slow or browser or whole)'"]),
-    "test-slow": ("tests with databases and whole installations", [PYTEST + " -m slow"]),
+    "test": (
+        "all tests but the slow",
+        LINT + [PYTEST + " -m 'not (slow or nightly)'", "course exercises"],
+    ),
+    "test-fast": ("unit tests", [PYTEST + " -m 'not (slow or nightly or browser or whole)'"]),
+    "test-slow": (
+        "tests with databases and whole installations",
+        [PYTEST + " -m 'slow and not nightly'"],
+    ),
+    "nightly": ("the long kill loops, once a night", [PYTEST + " -m nightly"]),
+    "messages": ("accept how the messages read now", ["python -m tests.messages"]),
     "bench": ("measure speed", ["python -m benchmarks", "python -m benchmarks.grading"]),
     "lint": ("style, layout and spelling", LINT),
     "lock": (

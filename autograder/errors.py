@@ -4,6 +4,7 @@ CourseError                 exit code 2: nothing was done; the message says what
 ├── BadExercise             an exercise folder, a chapter's TOML          exercises.toml_tables
 ├── BadTable                a CSV file that cannot be read                roster.csv_tables
 ├── NoCourse                this is no course folder                      release.course_folder
+├── BadSettings             local_config.py of the course                 release.course_folder
 ├── NotReleased             there is nothing to grade against             grading.package
 ├── CannotRecord            journal, gradebook or disk refuse             grading.journal
 │   └── NotInGradebook      this submission only                          grading.gradebook

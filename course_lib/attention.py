@@ -1,6 +1,7 @@
 r"""Attention: an average of values, weighted by how well their keys fit a query."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -160,7 +161,7 @@ def repeat_groups(
 
 def enter_attention(
     query: Array, key: Array, value: Array, attn_mask: Mask, enable_gqa: bool
-) -> tuple:
+) -> tuple[Any, ...]:
     """Check and prepare what all forms of scaled dot-product attention take."""
     xp, dtype, Q, K, V = enter(scaled_dot_product_attention, query=query, key=key, value=value)
     if enable_gqa:

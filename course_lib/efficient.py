@@ -174,9 +174,10 @@ class _Table(NamedTuple):
 
 
 def _over_keys(xp: Any, table: _Table, V: Array, rows: slice) -> OnlineSoftmax:
-    state = None
+    state: OnlineSoftmax | None = None
     for columns in table.columns(rows):
         state = _summary(xp, table.scores(rows, columns), V[..., columns, :], state)
+    assert state is not None  # there is at least one block of columns
     return state
 
 

@@ -116,7 +116,7 @@ def numerical_gradient(
 
 def enter_vjp(
     query: Array, key: Array, value: Array, cotangent: Array, attn_mask: Mask, enable_gqa: bool
-) -> tuple:
+) -> tuple[Any, ...]:
     """Check and prepare what all backward passes of attention take."""
     xp, dtype, _, _, _, u = enter(
         attention_vjp, query=query, key=key, value=value, cotangent=cotangent

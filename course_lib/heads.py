@@ -134,9 +134,10 @@ def multi_head_from_torch(module: Any) -> MultiHeadWeights:
         projections = module.in_proj_weight.chunk(3)
     has_bias = module.in_proj_bias is not None
     biases = module.in_proj_bias.chunk(3) if has_bias else (None, None, None)
-    return MultiHeadWeights(
-        *(W.mT for W in projections), module.out_proj.weight.mT, *biases, module.out_proj.bias
-    )
+    W_Q, W_K, W_V = (W.mT for W in projections)
+    b_Q, b_K, b_V = biases
+    W_O, b_O = module.out_proj.weight.mT, module.out_proj.bias
+    return MultiHeadWeights(W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O)
 
 
 def multi_head_to_torch(weights: MultiHeadWeights, module: Any) -> None:
@@ -177,7 +178,7 @@ def _groups(weights: MultiHeadWeights, heads: int) -> int:
         f" expected as many columns for each of the {groups} groups as rows for each of the"
         f" {heads} heads",
     )
-    return groups
+    return int(groups)
 
 
 def _swap(xp: Any, X: Array) -> Array:

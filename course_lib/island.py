@@ -49,7 +49,7 @@ def on_the_dial(angle: float) -> Float[np.ndarray, " 2"]:
 
 def _cosine(angle: float) -> float:
     angle = abs((angle + 180) % 360 - 180)
-    exact = {0: 1.0, 60: 0.5, 90: 0.0, 120: -0.5, 180: -1.0}
+    exact: dict[float, float] = {0: 1.0, 60: 0.5, 90: 0.0, 120: -0.5, 180: -1.0}
     return exact.get(angle, math.cos(math.radians(angle)))
 
 
@@ -71,7 +71,8 @@ def scores(angle: float = 0.0, sharpness: float = SHARPNESS) -> Float[np.ndarray
 
     $s_j = q \cdot k_j/\sqrt{2}$
     """
-    return KEYS @ hand(angle, sharpness) / math.sqrt(2)
+    products: np.ndarray = KEYS @ hand(angle, sharpness)
+    return products / math.sqrt(2)
 
 
 def cards() -> Float[np.ndarray, "4 4"]:

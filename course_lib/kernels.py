@@ -79,7 +79,8 @@ def is_positive_semidefinite(G: Float[Array, "n n"]) -> bool:
     tolerance = n * float(xp.finfo(dtype).eps) * float(xp.sqrt(xp.sum(G**2)))
     symmetric, skew = symmetric_and_skew(G)
     smallest = float(xp.min(xp.linalg.eigvalsh(symmetric)))
-    return float(xp.max(xp.abs(skew))) <= tolerance and smallest >= -tolerance
+    largest_skew = float(xp.max(xp.abs(skew)))
+    return bool(largest_skew <= tolerance and smallest >= -tolerance)
 
 
 def equal_length_keys(

@@ -3,6 +3,7 @@ r"""Masks: who may look at whom. True means may attend; an additive mask holds 0
 import functools
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, device, is_torch_array
@@ -188,7 +189,7 @@ def check_mask(
     )
 
 
-def _library_of(like: Array) -> tuple:
+def _library_of(like: Array) -> tuple[Any, Any]:
     if like is None:
         return array_namespace(np.empty(0)), None
     must_be_of_one_library({"like": like})

@@ -94,6 +94,6 @@ def value_weighted(
 
 
 def _must_have_queries(weights: Array) -> int:
-    n_q = weights.shape[-2]
+    n_q = int(weights.shape[-2])
     check(n_q > 0, f"weights has shape {shape_of(weights)}; expected at least one query")
     return n_q

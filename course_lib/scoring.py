@@ -1,6 +1,7 @@
 r"""Scores: how well a key fits a query, for every pair of the two."""
 
 import math
+from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -155,6 +156,6 @@ def root(squared: Array) -> Array:
     return xp.where(nothing, 0.0, xp.sqrt(xp.where(nothing, 1.0, squared)))
 
 
-def _unit_rows(xp, X: Array) -> Array:
+def _unit_rows(xp: Any, X: Array) -> Array:
     squared = xp.sum(X**2, axis=-1, keepdims=True)
     return X / xp.sqrt(xp.where(squared == 0, 1.0, squared))

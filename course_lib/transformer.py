@@ -187,7 +187,9 @@ def _residual(
     return X + sublayer(layer_norm(X, *norm)) if norm_first else layer_norm(X + sublayer(X), *norm)
 
 
-def _feeding(weights: FeedForwardWeights, activation: Callable) -> Callable[[Array], Array]:
+def _feeding(
+    weights: FeedForwardWeights, activation: Callable[[Array], Array]
+) -> Callable[[Array], Array]:
     return lambda Y: feed_forward(Y, weights, activation)
 
 

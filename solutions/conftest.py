@@ -25,8 +25,7 @@ def pytest_generate_tests(metafunc):
     test = metafunc.function
     runs = dict.fromkeys(in_dtype_of(test, run) for run in RUNS[exercise.library])
     cases = [
-        (Call(model, run, exercise.withholds), Arrays(run, test.__name__, oracle), run)
-        for run in runs
+        (Call(model, run, exercise.terms), Arrays(run, test.__name__, oracle), run) for run in runs
     ]
     metafunc.parametrize(
         (exercise.name, "arrays", "in_run"), cases, indirect=["in_run"], ids=map(str, runs)

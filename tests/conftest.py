@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.shared import SharedFolders
+
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as `make test &` leaves it to all below it
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+ROOT = Path(__file__).parents[1]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -35,15 +38,44 @@ def browser():
 
 
 @pytest.fixture(scope="session")
-def released(tmp_path_factory) -> Path:
+def shared(request, tmp_path_factory):
+    """Folders that are made once in a test run; a test that changes one makes the run fail."""
+    folder = tmp_path_factory.getbasetemp()
+    if hasattr(request.config, "workerinput"):  # the folder of this worker of xdist
+        folder = folder.parent
+    folders = SharedFolders(folder / "shared")
+    yield folders
+    assert folders.changed() == [], "changed by a test, although all tests share it"
+
+
+@pytest.fixture(scope="session")
+def released(shared) -> Path:
     """The course folder of a small course that nbgrader has released; no test may change it."""
-    from autograder.exercises.assignment import load_assignment
-    from autograder.release.build import make_release
     from tests.grading.gradebook_fixtures import SMALL_COURSE, STEM
 
-    course = tmp_path_factory.mktemp("released")
-    make_release(load_assignment(SMALL_COURSE / STEM), course)
-    return course
+    return _released(shared, SMALL_COURSE / STEM)
+
+
+@pytest.fixture(scope="session")
+def released_softmax(shared) -> Path:
+    """The same of chapter 3."""
+    return _released(shared, ROOT / "solutions" / "03_softmax")
+
+
+def _released(shared: SharedFolders, chapter: Path) -> Path:
+    from autograder.exercises.assignment import load_assignment
+    from autograder.release.build import make_release
+
+    def release(course: Path) -> None:
+        make_release(load_assignment(chapter), course)
+
+    return shared.get(chapter.name, release)
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """A message that nobody is told any more has left its snapshot behind."""
+    if config._syrupy.report.num_unused and not config.option.update_snapshots:
+        terminalreporter.write_line("Snapshots of messages are unused. Remove them:  make messages")
 
 
 @pytest.hookimpl(wrapper=True)

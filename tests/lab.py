@@ -5,7 +5,6 @@ import re
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -13,9 +12,12 @@ from pathlib import Path
 
 from playwright.sync_api import TimeoutError as TooLate
 
+from tests.waiting import wait_until
+
 TOKEN = "only-for-this-test"
 KERNEL_IS_IDLE = '.jp-Notebook-ExecutionIndicator[data-status="idle"]'
-BEFORE_A_KERNEL_IS_BUSY = 300
+HAS_RUN_AGAIN = """([prompt, before]) =>
+    prompt.innerText !== before && /\\[\\d+\\]/.test(prompt.innerText)"""
 
 
 @contextmanager
@@ -55,14 +57,15 @@ def free_ports(number: int) -> list[int]:
 
 
 def wait_until_up(address: str, server: subprocess.Popen, log: Path) -> None:
-    for _ in range(600):
+    def answers() -> bool:
         assert server.poll() is None, log.read_text()
         try:
             urllib.request.urlopen(address).close()
-            return
         except OSError:
-            time.sleep(0.2)
-    raise RuntimeError(f"{address} did not come up:\n{log.read_text()}")
+            return False
+        return True
+
+    wait_until(answers, 120)
 
 
 def open_notebook(page, address: str, stem: str) -> None:
@@ -87,8 +90,7 @@ def run_all(page) -> None:
 def run_cell(page, cell) -> None:
     cell.scroll_into_view_if_needed()
     cell.locator(".cm-content").click()
-    page.keyboard.press("Control+Enter")
-    wait_until_run(page)
+    _run_the_active_cell(page, "Control+Enter")
 
 
 def write_and_check(page, marked: str, source: str) -> None:
@@ -98,13 +100,16 @@ def write_and_check(page, marked: str, source: str) -> None:
     cell.locator(".cm-content").click()
     page.keyboard.press("Control+a")
     page.keyboard.insert_text(source)
-    page.keyboard.press("Shift+Enter")
-    page.keyboard.press("Shift+Enter")
-    wait_until_run(page)
+    _run_the_active_cell(page, "Shift+Enter")
+    _run_the_active_cell(page, "Shift+Enter")
 
 
-def wait_until_run(page) -> None:
-    page.wait_for_timeout(BEFORE_A_KERNEL_IS_BUSY)
+def _run_the_active_cell(page, keys: str) -> None:
+    """Returns when it has run: each run gives it a new number."""
+    prompt = page.locator(".jp-CodeCell.jp-mod-active .jp-InputPrompt").element_handle()
+    before = prompt.inner_text()
+    page.keyboard.press(keys)
+    page.wait_for_function(HAS_RUN_AGAIN, arg=[prompt, before], timeout=120_000)
     page.wait_for_selector(KERNEL_IS_IDLE, timeout=120_000)
 
 

@@ -1,4 +1,7 @@
-"""Set-up from nothing: each prerequisite is really missing here, and the message is read."""
+"""Set-up from nothing: each prerequisite is really missing here, and is named.
+
+How it is told is in tests/messages/test_set_up.py.
+"""
 
 import importlib.util
 import os
@@ -26,6 +29,15 @@ def load_setup():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def failure(complaint):
+    """The first line of what is told where pip complains like this."""
+    return next(told[0] for words, told in load_setup().FAILURES.items() if complaint in words)
+
+
+NO_INDEX, FULL, NO_BUILD = map(failure, ("timed out", "No space left", "for torch"))
+ANY_OTHER = load_setup().FAILURES[""][0]
 
 
 @pytest.fixture
@@ -94,9 +106,10 @@ def pythons(*minors):
 def test_an_old_python_is_told_which_one_is_needed(folder, environment, python):
     outcome = run(folder, environment, python=python)
     assert outcome.returncode == 1
-    assert "does not fit: the course needs 3.11 to 3.14" in outcome.stderr
-    assert "type  python3 setup_course.py setup" in outcome.stderr
+    assert "3.11 to 3.14" in outcome.stderr
+    assert "python3 setup_course.py setup" in outcome.stderr, "what to type then"
     assert "Traceback" not in outcome.stderr
+    assert not (folder / ".venv").exists()
 
 
 @makes_a_venv
@@ -106,7 +119,7 @@ def test_an_old_python_finds_a_new_one_on_the_path(folder, environment, python):
     newer = f"python3.{sys.version_info[1]}"
     (programs / newer).symlink_to(os.path.realpath(sys.executable))
     outcome = run(folder, environment | OUTSIDE_OF_REACH, python=python)
-    assert "does not fit" not in outcome.stderr
+    assert "3.11 to 3.14" not in outcome.stderr
     assert os.path.realpath(folder / ".venv/bin/python") == os.path.realpath(sys.executable)
 
 
@@ -114,7 +127,7 @@ def test_an_old_python_finds_a_new_one_on_the_path(folder, environment, python):
 def test_a_venv_of_an_old_python_is_left_alone(folder, environment, python):
     subprocess.run([python, "-m", "venv", "--without-pip", folder / ".venv"], check=True)
     outcome = run(folder, environment)
-    assert "Delete the folder .venv" in outcome.stderr
+    assert outcome.returncode == 1 and ".venv" in outcome.stderr
     assert (folder / ".venv/bin/python").exists()
 
 
@@ -124,8 +137,7 @@ def test_a_python_without_venv_is_told_the_package(folder, environment, tmp_path
     (packages / "no_ensurepip.pth").write_text("import sys; sys.modules['ensurepip'] = None")
     outcome = run(folder, environment, python=tmp_path / "bare/bin/python")
     assert outcome.returncode == 1
-    assert "has no modules venv and ensurepip" in outcome.stderr
-    assert f"sudo apt install python3.{sys.version_info[1]}-venv" in outcome.stderr
+    assert f" python3.{sys.version_info[1]}-venv " in outcome.stderr
     assert not (folder / ".venv").exists()
 
 
@@ -152,29 +164,27 @@ def run_on_own_disk(folder, environment, tmp_path, size, before):
 def test_a_small_disk_is_refused_before_anything_is_installed(folder, environment, tmp_path):
     outcome = run_on_own_disk(folder, environment, tmp_path, "50m", before="")
     assert outcome.returncode == 1
-    assert "Too little room: 0.1 GB are free" in outcome.stderr
-    assert "takes 3 GB" in outcome.stderr
+    assert "0.1 GB" in outcome.stderr and "3 GB" in outcome.stderr
 
 
 def test_a_disk_that_fills_up_is_named_as_the_cause(folder, environment, tmp_path, venv):
     fill = "rm -r .venv/lib/*/site-packages/pip*; cat /dev/zero > filler 2> /dev/null"
     outcome = run_on_own_disk(folder, environment, tmp_path, "50m", before=fill)
     assert outcome.returncode == 1
-    assert "The disk is full." in outcome.stderr
+    assert FULL in outcome.stderr
 
 
 def test_a_folder_that_cannot_be_written_is_named(folder, environment, tmp_path):
     read_only = 'mount -o remount,bind,ro "$1"'
     outcome = run_on_own_disk(folder, environment, tmp_path, "50m", before=read_only)
     assert outcome.returncode == 1
-    assert "may not write in" in outcome.stderr
-    assert "Copy it to a folder of your own" in outcome.stderr
+    assert str(tmp_path / "disk") in outcome.stderr and "Traceback" not in outcome.stderr
 
 
 def test_an_index_out_of_reach_is_told_from_a_broken_pin(folder, environment, venv):
     outcome = run(folder, environment | OUTSIDE_OF_REACH)
     assert outcome.returncode == 1
-    assert "The package index did not answer" in outcome.stderr
+    assert NO_INDEX in outcome.stderr
     assert "PIP_INDEX_URL" in outcome.stderr
     assert not (venv / "course-stamp").exists()
     assert "2.7 GB" not in outcome.stdout, "who has chosen an index needs no advice on torch"
@@ -183,13 +193,13 @@ def test_an_index_out_of_reach_is_told_from_a_broken_pin(folder, environment, ve
 def test_a_machine_for_which_torch_has_no_build_is_told_so(folder, environment, venv, tmp_path):
     empty = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path)}
     outcome = run(folder, environment | empty)
-    assert "PyTorch has no build" in outcome.stderr
+    assert NO_BUILD in outcome.stderr
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux builds of PyTorch bring CUDA")
 def test_a_linux_user_without_settings_is_told_of_cuda(folder, environment, venv):
     outcome = run(folder, environment | {"HTTPS_PROXY": NOBODY_LISTENS, "PIP_RETRIES": "1"})
-    assert "a download of 2.7 GB" in outcome.stdout
+    assert "2.7 GB" in outcome.stdout
     assert "PIP_EXTRA_INDEX_URL=ADDRESS" in outcome.stdout
 
 
@@ -215,7 +225,7 @@ def test_any_other_failure_says_how_to_begin_anew(folder, environment, torch):
     outcome = run(folder, environment)
     assert outcome.returncode == 1
     assert "Invalid requirement" in outcome.stderr, "pip's own words stay"
-    assert "Remove the cause, or delete .venv to begin anew" in outcome.stderr
+    assert ANY_OTHER in outcome.stderr
 
 
 def test_an_interrupted_run_says_that_it_can_go_on(folder, environment, venv):
@@ -236,7 +246,7 @@ def test_an_interrupted_run_says_that_it_can_go_on(folder, environment, venv):
         _, complaints = setup.communicate()
         connection.close()
     assert setup.returncode == 130
-    assert "goes on from here" in complaints
+    assert "setup_course.py setup" in complaints and "Traceback" not in complaints
     assert not (venv / "course-stamp").exists()
 
 
@@ -251,13 +261,13 @@ def test_a_changed_pin_is_installed(stamped, environment, name):
     with (stamped / name).open("a") as file:
         file.write("# changed\n")
     outcome = run(stamped, environment | OUTSIDE_OF_REACH)
-    assert "The package index did not answer" in outcome.stderr
+    assert NO_INDEX in outcome.stderr
 
 
 def test_an_update_writes_no_line_for_each_package_that_stays(stamped, environment, torch):
     (stamped / "requirements.lock").write_text("torch==2.13.0\n")
     outcome = run(stamped, environment | {"PIP_NO_INDEX": "1"})
-    assert "is brought up to date" in outcome.stdout
+    assert ".venv" in outcome.stdout, "that it is renewed"
     assert "already satisfied" not in outcome.stdout
 
 
@@ -266,7 +276,7 @@ def test_a_folder_that_has_moved_gets_a_new_venv(stamped, environment):
     (stamped / ".venv" / "old").touch()
     moved = stamped.rename(stamped.with_name("my renamed course"))
     outcome = run(moved, environment | OUTSIDE_OF_REACH)
-    assert "The package index did not answer" in outcome.stderr
+    assert NO_INDEX in outcome.stderr
     assert (moved / ".venv/bin/python").exists()
     assert not (moved / ".venv" / "old").exists()
 
@@ -277,7 +287,7 @@ def test_a_venv_whose_python_is_gone_is_made_anew(stamped, environment):
     python.unlink()
     python.symlink_to("/nowhere/python3.11")
     outcome = run(stamped, environment | OUTSIDE_OF_REACH)
-    assert "The package index did not answer" in outcome.stderr
+    assert NO_INDEX in outcome.stderr
     assert python.exists()
 
 
@@ -336,8 +346,8 @@ def test_make_alone_lists_the_verbs(folder):
 def test_make_without_python_says_what_to_install(folder):
     outcome = make(folder, "site", "PYTHON=/nowhere/python3")
     assert outcome.returncode != 0
-    assert "no program /nowhere/python3" in outcome.stdout
-    assert "make site PYTHON=/path/to/python3" in outcome.stdout
+    assert "/nowhere/python3" in outcome.stdout
+    assert "PYTHON=/path/to/python3" in outcome.stdout, "how another one is named"
 
 
 def test_an_unknown_verb_is_answered_with_the_known_ones(folder, environment):

@@ -1,8 +1,10 @@
 """What the files of the set-up promise: pins for everybody, one copy of them, no dead pointer."""
 
+import json
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
 from datetime import date
 from pathlib import Path
@@ -79,6 +81,25 @@ def test_the_filter_takes_cuda_and_nothing_else():
     names = [line.split("==")[0] for line in LOCK.splitlines() if "==" in line]
     assert not [name for name in names if CUDA.match(name)]
     assert all(CUDA.match(name) for name in ("nvidia-cudnn-cu13", "cuda-bindings", "triton"))
+
+
+def undeclared_imports(folder, module):
+    """What `make lint` finds, with these settings, in a package that imports the module."""
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    (folder / "autograder").mkdir(exist_ok=True)
+    (folder / "autograder" / "__init__.py").write_text(f"import {module}\n")
+    report = folder / "found.json"
+    command = [sys.executable, "-m", "deptry", ".", "--ignore", "DEP002", "--json-output", report]
+    subprocess.run(command, cwd=folder, capture_output=True)
+    return {(found["error"]["code"], found["module"]) for found in json.loads(report.read_text())}
+
+
+def test_lint_refuses_an_import_that_pyproject_does_not_declare(tmp_path):
+    """One that comes along with another package, one that is nowhere, one for tests only."""
+    assert undeclared_imports(tmp_path, "nh3") == set()
+    assert undeclared_imports(tmp_path, "bleach") == {("DEP003", "bleach")}
+    assert undeclared_imports(tmp_path, "no_such_package") == {("DEP001", "no_such_package")}
+    assert undeclared_imports(tmp_path, "hypothesis") == {("DEP004", "hypothesis")}
 
 
 def test_conda_installs_the_same_pins():

@@ -5,13 +5,14 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[1]
 pytestmark = pytest.mark.slow
@@ -41,9 +42,12 @@ def course(tmp_path_factory, environment):
     command = [sys.executable, "setup_course.py", "setup"]
     for victim in ["pip", "torch", "matplotlib"]:
         setup = subprocess.Popen(command, cwd=folder, env=environment, start_new_session=True)
-        while not is_half_installed(folder, victim):
+
+        def it_is_installing(victim=victim, setup=setup):
             assert setup.poll() is None, f"set-up ended before it was seen to install {victim}"
-            time.sleep(0.01)
+            return is_half_installed(folder, victim)
+
+        wait_until(it_is_installing, 1200)
         os.killpg(setup.pid, signal.SIGKILL)
         setup.wait()
     assert is_half_installed(folder, "matplotlib")

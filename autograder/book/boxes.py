@@ -1,14 +1,18 @@
 """The boxes of a chapter: exercises and goals taken from `solutions/`, questions, folded proofs."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any, TypeAlias, cast
 
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
+from sphinx.domains.std import StandardDomain
 from sphinx.util.docutils import SphinxDirective
+from sphinx.writers.html5 import HTML5Translator
 
 from autograder.book import try_it
+from autograder.book.build_state import state_of
 from autograder.book.markup import html
 from autograder.book.proof_blocks import lines_to_order
 from autograder.exercises.assignment import (
@@ -16,9 +20,13 @@ from autograder.exercises.assignment import (
     Assignment,
     CodeExercise,
     Exercise,
+    ProofBlocks,
+    ProofQuestion,
     load_assignment,
 )
 from autograder.exercises.toml_tables import BadExercise
+
+TaskAndAnswer: TypeAlias = tuple[list[nodes.Node], list[nodes.Node]]
 
 HIGHEST_LEVEL = max(LEVELS)
 HOW_IT_COUNTS = """
@@ -39,18 +47,19 @@ class CourseDirective(SphinxDirective):
 
     def assignment(self) -> Assignment:
         stem, of_this_page = Path(self.env.docname).name, self.env.temp_data
-        if "assignment" not in of_this_page:
+        assignment: Assignment | None = of_this_page.get("assignment")
+        if assignment is None:
             try:
-                folder = Path(self.env.srcdir) / "solutions" / stem
-                of_this_page["assignment"] = load_assignment(folder)
+                assignment = load_assignment(Path(self.env.srcdir) / "solutions" / stem)
             except BadExercise as error:
                 raise self.error(str(error)) from None
-        return of_this_page["assignment"]
+            of_this_page["assignment"] = assignment
+        return assignment
 
     def blocks(self, markdown: str) -> list[nodes.Node]:
         return self.parse_text_to_nodes(markdown, offset=0)
 
-    def words(self, markdown: str) -> list[nodes.Node]:
+    def inline(self, markdown: str) -> list[nodes.Node]:
         parsed, _ = self.parse_inline(" ".join(markdown.split()))
         return parsed
 
@@ -58,7 +67,7 @@ class CourseDirective(SphinxDirective):
         """A paragraph of Markdown and ready nodes."""
         paragraph = nodes.paragraph(classes=classes.split())
         for part in parts:
-            paragraph += part if isinstance(part, nodes.Node) else self.words(part)
+            paragraph += part if isinstance(part, nodes.Node) else self.inline(part)
         return paragraph
 
 
@@ -76,10 +85,9 @@ class ExerciseBox(CourseDirective):
         box["ids"].append(self._target(exercise))
         self.set_source_info(box)
         box += nodes.title("", f"Exercise {exercise.number}", classes=[])
-        box[0] += [nodes.Text(" · "), *self.words(exercise.title)]
+        box[0] += [nodes.Text(" · "), *self.inline(exercise.title)]
         box += self._facts(exercise)
-        parts = {"code": self._code, "proof blocks": self._proof_blocks, "proof": self._proof}
-        task, answer = parts[exercise.kind](exercise)
+        task, answer = self._task_and_answer(exercise)
         box += task
         stem = self.assignment().stem
         bundle = nodes.reference("", f"{stem}.zip", refuri=f"../bundles/{stem}.zip", internal=True)
@@ -87,13 +95,13 @@ class ExerciseBox(CourseDirective):
         ends = nodes.Text(" it is in "), bundle, nodes.Text(".")
         box += self.line(notebook, *ends, classes="exercise-where")
         if self.config.course_solutions:
-            box += fold(self.words("Model answer"), answer, "solution")
+            box += fold(self.inline("Model answer"), answer, "solution")
         return [box]
 
     def _target(self, exercise: Exercise) -> str:
         """Make {ref}`ex-...` print "Exercise 3.1"."""
         target = f"ex-{exercise.slug}"
-        labels = self.env.get_domain("std")
+        labels = cast(StandardDomain, self.env.get_domain("std"))
         labels.anonlabels[target] = self.env.docname, target
         labels.labels[target] = self.env.docname, target, f"Exercise {exercise.number}"
         return target
@@ -105,17 +113,25 @@ class ExerciseBox(CourseDirective):
         facts += nodes.Text(f" {LEVELS[level]}, about {exercise.minutes} minutes")
         if exercise.required:
             facts += [nodes.Text(", "), _for_eyes("★", ""), nodes.Text(" on the required path")]
-        facts += [nodes.Text(". Practises: "), *self.words(goal.rstrip(".")), nodes.Text(".")]
+        facts += [nodes.Text(". Practises: "), *self.inline(goal.rstrip(".")), nodes.Text(".")]
         return facts
 
-    def _code(self, exercise: Exercise) -> tuple[list[nodes.Node], list[nodes.Node]]:
+    def _task_and_answer(self, exercise: Exercise) -> TaskAndAnswer:
+        if isinstance(exercise, CodeExercise):
+            return self._code(exercise)
+        if isinstance(exercise, ProofBlocks):
+            return self._proof_blocks(exercise)
+        assert isinstance(exercise, ProofQuestion)
+        return self._proof(exercise)
+
+    def _code(self, exercise: CodeExercise) -> TaskAndAnswer:
         tests = nodes.bullet_list(classes=["properties"])
         for test in exercise.tests:
             marks = [_mark("core")] * test.core + [_mark("hidden numbers")] * test.hidden
             tests += nodes.list_item("", self.line(f"{test.property} ", *marks))
             if test.statement:
                 tests[-1] += self.blocks(test.statement)
-        line = self.words(f"What is checked: {len(exercise.tests)} properties")
+        line = self.inline(f"What is checked: {len(exercise.tests)} properties")
         checked = fold(line, [tests, self.line(HOW_IT_COUNTS, classes="exercise-where")], "checked")
         task = [*self.blocks(exercise.prompt), *self._starter(exercise), checked]
         return task, [_python(exercise.solution)]
@@ -126,30 +142,30 @@ class ExerciseBox(CourseDirective):
         if not try_it.can_be_tried(exercise):
             return [starter]
         stem = self.assignment().stem
-        self.env.app.tried.add(stem)
+        state_of(self.env.app).tried.add(stem)
         before, after = TRY_IT
         before = before.format(stem=stem, name=exercise.name, number=exercise.number)
         return [html(before), starter, html(after)]
 
-    def _proof_blocks(self, exercise: Exercise) -> tuple[list[nodes.Node], list[nodes.Node]]:
-        task = [*self.blocks(exercise.statement), *lines_to_order(exercise, self.words)]
+    def _proof_blocks(self, exercise: ProofBlocks) -> TaskAndAnswer:
+        task = [*self.blocks(exercise.statement), *lines_to_order(exercise, self.inline)]
         answer = [self.line(f"One valid order: {', '.join(exercise.solution)}.")]
         if why_not := exercise.blocks.why_not:
             answer += [self.line("These do not belong:"), self._lettered(why_not.items())]
         return task, answer
 
-    def _proof(self, exercise: Exercise) -> tuple[list[nodes.Node], list[nodes.Node]]:
+    def _proof(self, exercise: ProofQuestion) -> TaskAndAnswer:
         rubric = nodes.bullet_list(
             "", *(nodes.list_item("", self.line(r)) for r in exercise.rubric)
         )
         answer = [*self.blocks(exercise.model), self.line("One point each, yes or no:"), rubric]
         return self.blocks(exercise.prompt), answer
 
-    def _lettered(self, lines) -> nodes.bullet_list:
+    def _lettered(self, lines: Iterable[tuple[str, str]]) -> nodes.bullet_list:
         shown = nodes.bullet_list(classes=["lettered"])
         for letter, text in lines:
             item = nodes.paragraph("", "", nodes.strong("", letter), nodes.Text(" "))
-            item += nodes.inline("", "", *self.words(text))
+            item += nodes.inline("", "", *self.inline(text))
             shown += nodes.list_item("", item)
         return shown
 
@@ -187,7 +203,7 @@ class QuestionBox(CourseDirective):
         answer = self.parse_text_to_nodes("\n".join(lines[border + 1 :]), offset=border + 1)
         box = nodes.admonition(classes=["question"])
         box += nodes.title(
-            "", "", *self.words(self.arguments[0] if self.arguments else "Quick question")
+            "", "", *self.inline(self.arguments[0] if self.arguments else "Quick question")
         )
         if isinstance(asked[-1], nodes.bullet_list):
             group = f"question-{self.env.new_serialno('course-question')}"
@@ -201,8 +217,8 @@ class QuestionBox(CourseDirective):
         yield html('<fieldset class="choices"><legend class="visually-hidden">Your answer</legend>')
         for letter, item in zip("abcdefgh", offered, strict=False):
             # a formula alone is no name that every screen reader can say
-            said = f'<span class="visually-hidden">{letter}: </span>'
-            yield html(f'<label><input type="radio" name="{group}">{said}')
+            spoken = f'<span class="visually-hidden">{letter}: </span>'
+            yield html(f'<label><input type="radio" name="{group}">{spoken}')
             yield nodes.inline("", "", *item[0].children, classes=["choice"])
             yield html("</label>")
         yield html("</fieldset>")
@@ -295,19 +311,19 @@ def level_dots(level: int) -> nodes.raw:
 
 def _for_eyes(sign: str, spoken: str) -> nodes.raw:
     """A sign that is drawn, and the words that a screen reader says in its place."""
-    words = f'<span class="visually-hidden">{spoken}</span>' if spoken else ""
-    return html(f'<span class="sign" aria-hidden="true">{sign}</span>{words}')
+    aloud = f'<span class="visually-hidden">{spoken}</span>' if spoken else ""
+    return html(f'<span class="sign" aria-hidden="true">{sign}</span>{aloud}')
 
 
-def _open(tag: str):
+def _open(tag: str) -> Callable[[HTML5Translator, nodes.Element], None]:
     return lambda self, node: self.body.append(self.starttag(node, tag, ""))
 
 
-def _close(tag: str):
+def _close(tag: str) -> Callable[[HTML5Translator, nodes.Element], None]:
     return lambda self, node: self.body.append(f"</{tag}>\n")
 
 
-def _plain(self, node: nodes.Node) -> None:
+def _plain(self: nodes.NodeVisitor, node: nodes.Element) -> None:
     """Other builders print the contents and nothing around them."""
 
 
@@ -318,6 +334,6 @@ def setup(app: Sphinx) -> None:
     app.add_directive("course-question", QuestionBox)
     app.add_directive("course-plan", TeachingPlan)
     app.add_directive_to_domain("prf", "proof", Proof, override=True)
+    others: Any = dict.fromkeys(("latex", "text", "man", "texinfo"), (_plain, _plain))
     for node, tag in ((folded, "details"), (fold_line, "summary")):
-        others = dict.fromkeys(("latex", "text", "man", "texinfo"), (_plain, _plain))
         app.add_node(node, html=(_open(tag), _close(tag)), **others)

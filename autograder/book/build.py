@@ -1,22 +1,28 @@
 """`course site`: build the book, refuse what no reader may meet, show it."""
 
-import hashlib
 import io
 import logging
 import re
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import Progress
 
 from autograder.book import runtime
+from autograder.files import IGNORED, digest_of, write_atomically
 from autograder.paths import ROOT
+from autograder.progress import progress_bar
+from autograder.typeset.katex import katex_files
+
+if TYPE_CHECKING:  # importing `course site` does not import Sphinx
+    from sphinx.application import Sphinx
 
 SOURCES = (
     "_config.yml",
@@ -60,8 +66,8 @@ class Site:
 
     @property
     def pages(self) -> list[Path]:
-        found = (path.relative_to(self.folder) for path in self.folder.rglob("*.html"))
-        return sorted(p for p in found if p.parts[0] != "_static" and p.name != "index.html")
+        written = (path.relative_to(self.folder) for path in self.folder.rglob("*.html"))
+        return sorted(p for p in written if p.parts[0] != "_static" and p.name != "index.html")
 
     @property
     def bytes(self) -> int:
@@ -69,17 +75,15 @@ class Site:
 
     def fingerprint(self) -> str:
         """Of all that the pages are made from; equal fingerprints, equal pages."""
-        state = hashlib.sha256(Path(sys.prefix).as_posix().encode())
-        state.update(str(runtime.fetched()).encode())
-        for pattern in SOURCES:
-            for path in sorted(self.root.glob(pattern)):
-                if path.is_file() and "__pycache__" not in path.parts:
-                    state.update(path.as_posix().encode() + path.read_bytes())
-        return state.hexdigest()
+        return digest_of(
+            matching(self.root, SOURCES),
+            self.root,
+            *map(str, (self.root, sys.prefix, runtime.fetched())),
+        )
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Two builds at once in one checkout would damage each other's pages."""
+        """Wait for another build in this checkout: two at once would damage each other's pages."""
         self.folder.parent.mkdir(exist_ok=True)
         with FileLock(self.folder.parent / "site.lock"):
             yield
@@ -94,12 +98,16 @@ class Site:
 
         Sphinx warns about the pages that it reads, so a build that reads only what has changed
         would pass over the faults of all other pages.
+
+        To be called by one process at a time (`alone`), which Sphinx changes. False when a page
+        is not fit for readers: `complaints` says why. Raises NoKatex, and then nothing is changed.
         """
         from sphinx.errors import SphinxError
         from sphinx.util.console import strip_escape_sequences
 
         from autograder.book import pyodide_packing
 
+        katex_files()
         if any((self.root / "solutions").glob("*/assignment.toml")):
             runtime.fetch(console.print, show_progress=console.is_terminal)
             if runtime.fetched():
@@ -112,11 +120,11 @@ class Site:
             self._run_sphinx(warnings)
         except SphinxError as error:
             warnings.write(f"{error}\n")
-        said = strip_escape_sequences(warnings.getvalue()).replace(f"{self.root}/", "")
-        self.complaints = [line for line in said.splitlines() if line.strip()]
+        log = strip_escape_sequences(warnings.getvalue()).replace(f"{self.root}/", "")
+        self.complaints = [line for line in log.splitlines() if line.strip()]
         self.complaints += self._failed_cells()
         if not self.complaints:
-            self.stamp.write_text(made_from)
+            write_atomically(self.stamp, made_from)
         return not self.complaints
 
     def _run_sphinx(self, warnings: io.StringIO) -> None:
@@ -132,7 +140,7 @@ class Site:
             raise_on_invalid=True,
             cli_config={"latex_individualpages": False, "nitpicky": True, **self._edition()},
         )
-        with patch_docutils(self.root), docutils_namespace(), _progress_bar() as bar:
+        with patch_docutils(str(self.root)), docutils_namespace(), progress_bar(console) as bar:
             app = Sphinx(
                 srcdir=self.root,
                 confdir=None,
@@ -152,7 +160,7 @@ class Site:
     def _doctrees(self) -> Path:
         return self.folder.with_name(f"{self.folder.name}.doctrees")
 
-    def _edition(self) -> dict:
+    def _edition(self) -> dict[str, Any]:
         if not self.solutions:
             return {}
         return {
@@ -165,30 +173,26 @@ class Site:
         reports = self.folder / "reports"
         for report in sorted(reports.rglob("*.err.log")):
             page = self.root / report.relative_to(reports).as_posix().replace(".err.log", ".md")
-            said = report.read_text()
-            cell = re.search(r"^-{10,}\n(.*?)\n-{10,}$", said, re.DOTALL | re.MULTILINE)
-            before, found, _ = page.read_text().partition(cell[1]) if cell else ("", "", "")
-            line = f":{before.count(chr(10)) + 1}" if found else ""
-            yield f"\n{page.relative_to(self.root)}{line}: this cell raised\n{said.rstrip()}"
+            traceback = report.read_text()
+            cell = re.search(r"^-{10,}\n(.*?)\n-{10,}$", traceback, re.DOTALL | re.MULTILINE)
+            before, source, _ = page.read_text().partition(cell[1]) if cell else ("", "", "")
+            line = f":{before.count(chr(10)) + 1}" if source else ""
+            yield f"\n{page.relative_to(self.root)}{line}: this cell raised\n{traceback.rstrip()}"
 
 
-def _progress_bar() -> Progress:
-    shown = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    return Progress(*shown, console=console, transient=True, disable=not console.is_terminal)
+def matching(root: Path, patterns: Iterable[str]) -> list[Path]:
+    """The files that match any of the patterns, each once, without caches."""
+    paths = {path for pattern in patterns for path in root.glob(pattern)}
+    return sorted(path for path in paths if path.is_file() and not set(IGNORED) & set(path.parts))
 
 
-def _follow(app, bar: Progress) -> None:
+def _follow(app: "Sphinx", bar: Progress) -> None:
     """Each page counts twice: when it has been read and run, and when it has been written."""
     task = bar.add_task("looking for pages", total=None)
 
-    def on(event: str, tell) -> None:
-        def listen(app, *args) -> None:
-            tell(*args)
+    def on(event: str, show: Callable[..., None]) -> None:
+        def listen(app: "Sphinx", *args: Any) -> None:
+            show(*args)
 
         app.connect(event, listen)
 

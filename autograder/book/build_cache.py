@@ -7,13 +7,19 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
+from autograder.files import write_atomically
+
 Work = Callable[[bytes], bytes]
 
 
 @contextmanager
 def kept(app: Sphinx, kind: str, work: Work) -> Iterator[Work]:
-    """The same work, but for sources that the build before had, too."""
-    folder, asked = Path(app.srcdir) / "_build" / kind, set()
+    """The same work, done once for a source; what this build does not ask for is removed.
+
+    `work` must depend on nothing but its source and the module in which it stands.
+    """
+    folder = Path(app.srcdir) / "_build" / kind
+    asked: set[Path] = set()
     folder.mkdir(parents=True, exist_ok=True)
     how = Path(work.__code__.co_filename).read_bytes()
 
@@ -21,9 +27,7 @@ def kept(app: Sphinx, kind: str, work: Work) -> Iterator[Work]:
         answer = folder / hashlib.sha256(how + source).hexdigest()
         asked.add(answer)
         if not answer.exists():
-            unfinished = answer.with_suffix(".unfinished")
-            unfinished.write_bytes(work(source))
-            unfinished.rename(answer)
+            write_atomically(answer, work(source))
         return answer.read_bytes()
 
     yield done_once

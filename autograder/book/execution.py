@@ -1,16 +1,20 @@
 """Pages whose cells have to be run are run side by side, while the other pages are read."""
 
 import os
-from multiprocessing.pool import AsyncResult, ThreadPool
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
+from typing import Any
 
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn, JupyterCacheAbstract
 from jupyter_cache.executors.utils import ExecutionResult, single_nb_execution
+from myst_nb.core.config import NbParserConfig
 from myst_nb.core.read import create_nb_reader
 from nbformat import NotebookNode
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+
+from autograder.book.build_state import state_of
 
 THREADS = "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 
@@ -28,19 +32,19 @@ def use_plain_kernels(root: Path) -> None:
 
 def run_ahead(app: Sphinx, env: BuildEnvironment, pages: list[str]) -> None:
     """They are read last, from the cache in which myst-nb looks for what cells have printed."""
-    app.running = {}
-    app.runners = ThreadPool(os.cpu_count())
+    state = state_of(app)
+    state.threads, running = ThreadPool(os.cpu_count()), state.running
     for page in pages:
         notebook = _to_be_run(env, Path(env.doc2path(page)))
         if notebook:
-            app.running[page] = app.runners.apply_async(_run, (notebook, env, page))
-    pages.sort(key=lambda page: (page in app.running, page))
+            running[page] = state.threads.apply_async(_run, (notebook, env, page))
+    pages.sort(key=lambda page: (page in running, page))
 
 
 def _to_be_run(env: BuildEnvironment, path: Path) -> NotebookNode | None:
     """The page as a notebook; none, if it has no cells or the cache knows what they print."""
     text = path.read_text(encoding="utf-8")
-    reader = create_nb_reader(str(path), env.myst_config, env.mystnb_config, text)
+    reader = create_nb_reader(str(path), _markdown_config(env), _config(env), text)
     if reader is None:
         return None
     notebook = reader.read(text)
@@ -52,7 +56,7 @@ def _to_be_run(env: BuildEnvironment, path: Path) -> NotebookNode | None:
 
 
 def _run(notebook: NotebookNode, env: BuildEnvironment, page: str) -> ExecutionResult:
-    config = env.mystnb_config
+    config = _config(env)
     return single_nb_execution(
         notebook,
         cwd=str(Path(env.doc2path(page)).parent),
@@ -64,7 +68,7 @@ def _run(notebook: NotebookNode, env: BuildEnvironment, page: str) -> ExecutionR
 
 def wait_for(app: Sphinx, page: str, source: list[str]) -> None:
     """If a cell has failed the page is not kept: myst-nb runs it again, and tells."""
-    result: AsyncResult | None = app.running.pop(page, None)
+    result = state_of(app).running.pop(page, None)
     if result is None:
         return
     run = result.get()
@@ -77,7 +81,15 @@ def wait_for(app: Sphinx, page: str, source: list[str]) -> None:
 
 
 def _cache(env: BuildEnvironment) -> JupyterCacheAbstract:
-    return get_cache(env.mystnb_config.execution_cache_path)
+    return get_cache(_config(env).execution_cache_path)
+
+
+def _config(env: BuildEnvironment) -> NbParserConfig:
+    return env.mystnb_config  # type: ignore[attr-defined]  # myst-nb puts it there
+
+
+def _markdown_config(env: BuildEnvironment) -> Any:
+    return env.myst_config  # type: ignore[attr-defined]  # myst-parser puts it there
 
 
 def setup(app: Sphinx) -> None:

@@ -3,11 +3,11 @@
 The other extensions are named in `_config.yml`; here is only what is ours.
 """
 
-import hashlib
 import shutil
 from importlib.metadata import version
 from pathlib import Path, PurePosixPath
 from platform import python_version
+from typing import Any
 
 from docutils import nodes
 from myst_nb.sphinx_ import NbMetadataCollector
@@ -32,7 +32,10 @@ from autograder.book import (
     theme,
     try_it,
 )
+from autograder.book.build import matching
 from autograder.book.build_cache import kept
+from autograder.book.build_state import state_of
+from autograder.files import digest_of
 
 EXECUTED_WITH = {"NumPy": "numpy", "PyTorch": "torch", "Matplotlib": "matplotlib"}
 
@@ -47,10 +50,9 @@ def versions() -> str:
 def keep_outputs_while_they_hold(app: Sphinx, config: Config) -> None:
     """What a cell prints depends on the code it imports; the notebook cache sees the cell alone."""
     source = Path(app.srcdir)
-    state = hashlib.sha256(versions().encode())
-    for path in sorted([*source.glob("course_lib/**/*.py"), *source.glob("chapters/**/*.py")]):
-        state.update(path.read_bytes())
-    cache = source / "_build" / "executed" / state.hexdigest()[:16]
+    imported = matching(source, ("course_lib/**/*.py", "chapters/**/*.py"))
+    digest = digest_of(imported, source, versions())
+    cache = source / "_build" / "executed" / digest[:16]
     config.nb_execution_cache_path = str(cache)
     for other in cache.parent.glob("*"):
         if other != cache:
@@ -66,17 +68,26 @@ def unique_ids(app: Sphinx, doctree: nodes.document) -> None:
 
 def remember_where_pictures_stand(app: Sphinx, doctree: nodes.document) -> None:
     for image in doctree.findall(nodes.image):
-        place = formulas.with_line(image)
-        app.pictures[PurePosixPath(image["uri"]).name] = place
+        state_of(app).pictures[PurePosixPath(image["uri"]).name] = formulas.with_line(image)
 
 
-def say_versions(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
+def say_versions(
+    app: Sphinx,
+    pagename: str,
+    templatename: str,
+    context: dict[str, Any],
+    doctree: nodes.document | None,
+) -> None:
     if doctree and NbMetadataCollector.get_exec_data(app.env, pagename):
         context["body"] += f'<p class="executed-with">This page was executed with {versions()}.</p>'
 
 
 def summaries_are_called_what_they_say(
-    app: Sphinx, pagename: str, templatename: str, context: dict, doctree
+    app: Sphinx,
+    pagename: str,
+    templatename: str,
+    context: dict[str, Any],
+    doctree: nodes.document | None,
 ) -> None:
     """myst-nb gives them another name, which whoever speaks to the computer would have to guess."""
     if doctree:
@@ -87,16 +98,15 @@ def refuse_bad_pages(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.name != "html":
         return
     with kept(app, "problems", page_checks.written_problems) as written_problems:
-        found = list(page_checks.problems_of_site(Path(app.outdir), written_problems))
-    for page, line, address, fault in found:
-        place = app.pictures.get(PurePosixPath(address).name)
-        if place is None:
-            place = f"{page.relative_to(app.outdir)}:{line}"
-        log.warning("%s: %s", fault, address, location=place)
+        problems = list(page_checks.problems_of_site(Path(app.outdir), written_problems))
+    for page, line, address, fault in problems:
+        picture = state_of(app).pictures.get(PurePosixPath(address).name)
+        location = f"{page.relative_to(app.outdir)}:{line}" if picture is None else picture
+        log.warning("%s: %s", fault, address, location=location)
 
 
-def setup(app: Sphinx) -> dict:
-    app.pictures = {}
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Called by Sphinx for each build."""
     boxes.setup(app)
     bundles.setup(app)
     figures.setup(app)

@@ -5,9 +5,11 @@ its picture, its table and its sentence stand on the page without JavaScript.
 """
 
 import json
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from docutils import nodes
@@ -17,8 +19,10 @@ from sphinx.application import Sphinx
 from autograder.book.boxes import CourseDirective
 from autograder.book.markup import html
 from autograder.typeset.katex import node_binary
-from course_lib import island, scaled_dot_scores
+from course_lib import island
+from course_lib.scoring import scaled_dot_scores
 
+MODULE = "autograder/book/static/figures/{}.js"
 MODULES = Path(__file__).resolve().parent / "static" / "figures"
 DRAW = """
 const [base, module] = await Promise.all([import(process.argv[1]), import(process.argv[2])]);
@@ -29,7 +33,7 @@ process.stdout.write(base.markup(name, module, data));
 """
 
 
-def the_island() -> dict:
+def the_island() -> dict[str, Any]:
     return {
         "names": island.NAMES,
         "places": island.PLACES,
@@ -42,7 +46,7 @@ def the_island() -> dict:
     }
 
 
-def names_of_any_length() -> dict:
+def names_of_any_length() -> dict[str, Any]:
     """For each d one query and 64 strangers: their scores, divided by the root of d."""
     rng, draws = np.random.default_rng(4), {}
     for d in 2 ** np.arange(1, 13):
@@ -52,19 +56,19 @@ def names_of_any_length() -> dict:
     return {"draws": draws}
 
 
-def six_words() -> dict:
+def six_words() -> dict[str, Any]:
     """A sequence of six tokens, and for each of them another that may stand in its place."""
     tokens, others = np.random.default_rng(5).normal(size=(2, 6, 4)).round(4)
     return {"tokens": tokens.tolist(), "others": others.tolist()}
 
 
-def noisy_sine() -> dict:
+def noisy_sine() -> dict[str, Any]:
     x = np.linspace(0, 1, 50)
     y = np.sin(2 * np.pi * x) + 0.25 * np.random.default_rng(10).standard_normal(50)
     return {"points": np.stack([x, y], axis=1).round(4).tolist()}
 
 
-DATA: dict[str, Callable[[], dict]] = {
+DATA: dict[str, Callable[[], dict[str, Any]]] = {
     "dial_and_map": the_island,
     "who_looks_at_whom": the_island,
     "softmax_temperature": the_island,
@@ -79,18 +83,27 @@ DATA: dict[str, Callable[[], dict]] = {
 """The numbers that each figure is given; what is not here is no figure."""
 
 
+class NotDrawn(Exception):
+    """Says which module could not be drawn, and what has to be mended in it."""
+
+
 def draw(name: str) -> str:
-    """The figure before anything has been moved, as HTML that `static/figures/start.js` wakes."""
+    """The figure before anything has been moved, as HTML that `static/figures/start.js` wakes.
+
+    Raises NotDrawn.
+    """
     modules = [(MODULES / f"{module}.js").as_uri() for module in ("base", name)]
+    options = ["--disable-warning=MODULE_TYPELESS_PACKAGE_JSON", "--input-type=module"]
     done = subprocess.run(
-        [node_binary(), "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON", "--input-type=module"]
-        + ["-e", DRAW, *modules],
+        [str(node_binary()), *options, "-e", DRAW, *modules],
         input=json.dumps({"name": name, "data": DATA[name]()}),
         capture_output=True,
         encoding="utf-8",
     )
     if done.returncode:
-        raise RuntimeError(f"static/figures/{name}.js could not be drawn:\n{done.stderr.strip()}")
+        error = re.search(r"^\w*Error: .*", done.stderr, re.MULTILINE)
+        reason = error[0] if error else done.stderr.strip()
+        raise NotDrawn(f"{MODULE.format(name)} could not be drawn: {reason}")
     return done.stdout
 
 
@@ -112,7 +125,10 @@ class MovingFigure(CourseDirective):
         caption, *prediction = self.parse_content_to_nodes()
         figure = nodes.figure(classes=["moving"])
         self.set_source_info(figure)
-        figure += [*prediction, html(draw(name))]
+        try:
+            figure += [*prediction, html(draw(name))]
+        except NotDrawn as error:
+            raise self.error(str(error)) from None
         figure += nodes.caption("", "", *caption.children)
         if "show" in self.options:
             self._offer(figure)

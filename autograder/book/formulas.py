@@ -9,6 +9,7 @@ import re
 import shutil
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -16,22 +17,27 @@ from sphinx.errors import ExtensionError
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
+from sphinx.writers.html5 import HTML5Translator
 
+from autograder.book.build_state import state_of
 from autograder.typeset.katex import Katex, NoKatex, katex_files
 
 log = logging.getLogger(__name__)
 
 
 def start_katex(app: Sphinx) -> None:
-    """Start the renderer; put its fonts where Sphinx collects static files."""
+    """Start the renderer; put its fonts where Sphinx collects static files.
+
+    Ends the build where KaTeX cannot be had: no page is ever written with bare TeX.
+    """
     if app.builder.format != "html":
         return
     try:
         source = katex_files()
-    except NoKatex as reason:
+    except NoKatex as reason:  # plain Sphinx was started; `course site` has looked before
         raise ExtensionError(str(reason)) from reason
     static = Path(app.srcdir) / "_build" / "static"
-    app.katex = Katex(source)
+    state_of(app).katex = Katex(source)
     shutil.rmtree(static, ignore_errors=True)
     (static / "fonts").mkdir(parents=True)
     for font in source.glob("fonts/*.woff2"):
@@ -39,17 +45,17 @@ def start_katex(app: Sphinx) -> None:
 
 
 def stop_katex(app: Sphinx, exception: Exception | None) -> None:
-    if hasattr(app, "katex"):
-        app.katex.close()
+    if katex := state_of(app).katex:
+        katex.close()
 
 
-def _inline(self, node: nodes.math) -> None:
+def _inline(self: HTML5Translator, node: nodes.math) -> None:
     self.body.append(self.starttag(node, "span", "", CLASS="math"))
     self.body.append(_render(self, node, display=False) + "</span>")
     raise nodes.SkipNode
 
 
-def _display(self, node: nodes.math_block) -> None:
+def _display(self: HTML5Translator, node: nodes.math_block) -> None:
     self.body.append(self.starttag(node, "div", CLASS="math"))
     self.body.append(_render(self, node, display=True))
     if node["number"]:
@@ -60,10 +66,12 @@ def _display(self, node: nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
-def _render(self, node: nodes.Element, display: bool) -> str:
-    tex = node.astext()
+def _render(self: HTML5Translator, node: nodes.Element, display: bool) -> str:
+    tex, katex = node.astext(), state_of(self.builder.app).katex
+    if katex is None:
+        raise ExtensionError("no formula can be set: KaTeX has not been started")
     try:
-        html = self.builder.app.katex.render(tex, display)
+        html = katex.render(tex, display)
     except ValueError as error:
         log.warning("formula: %s", error, location=with_line(node))
         return f'<code class="katex-error">{escape(tex)}</code>'
@@ -81,25 +89,28 @@ class PunctuationStays(SphinxPostTransform):
     default_priority = 900
     formats = ("html",)
 
-    def run(self, **kwargs) -> None:
+    def run(self, **kwargs: Any) -> None:
         for formula in list(self.document.findall(nodes.math)):
             siblings = formula.parent.children
-            place = siblings.index(formula)
+            i = siblings.index(formula)
             before, after = "", ""
-            if place and isinstance(siblings[place - 1], nodes.Text):
-                text, before = _split(siblings[place - 1], r"(.*?)([(\[“‘]*)")
-                siblings[place - 1] = nodes.Text(text)
-            if place + 1 < len(siblings) and isinstance(siblings[place + 1], nodes.Text):
-                after, text = _split(siblings[place + 1], r"([\]),.;:?!”’-]*)(.*)")
-                siblings[place + 1] = nodes.Text(text)
+            if i and isinstance(siblings[i - 1], nodes.Text):
+                text, before = _split(siblings[i - 1], r"(.*?)([(\[“‘]*)")
+                siblings[i - 1] = nodes.Text(text)
+            if i + 1 < len(siblings) and isinstance(siblings[i + 1], nodes.Text):
+                after, text = _split(siblings[i + 1], r"([\]),.;:?!”’-]*)(.*)")
+                siblings[i + 1] = nodes.Text(text)
             if before or after:
-                siblings[place] = nodes.inline(
+                siblings[i] = nodes.inline(
                     "", "", nodes.Text(before), formula, nodes.Text(after), classes=["unbroken"]
                 )
 
 
 def _split(text: str, pattern: str) -> tuple[str, str]:
-    return re.fullmatch(pattern, text, re.DOTALL).groups()
+    """In two, by a pattern of two groups that matches any text."""
+    match = re.fullmatch(pattern, text, re.DOTALL)
+    assert match is not None
+    return match[1], match[2]
 
 
 def with_line(node: nodes.Node) -> nodes.Node:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -17,11 +18,11 @@ class LinkFirstUses(SphinxPostTransform):
     default_priority = 890  # formulas and references stand, punctuation is not yet bound to them
     formats = ("html",)
 
-    def run(self, **kwargs) -> None:
+    def run(self, **kwargs: Any) -> None:
         docname = self.env.docname
         if chapter_number(docname) is None:
             return
-        wanted = {pattern_of(term): place for term, *place in self._terms()}
+        wanted = {pattern_of(term): target for term, *target in self._terms()}
         for text in list(_prose(self.document)):
             self._link(text, wanted)
 
@@ -30,15 +31,16 @@ class LinkFirstUses(SphinxPostTransform):
             if kind == "term":
                 yield name, docname, anchor
 
-    def _link(self, text: nodes.Text, wanted: dict[re.Pattern, list[str]]) -> None:
+    def _link(self, text: nodes.Text, wanted: dict[re.Pattern[str], list[str]]) -> None:
         """Link what this text uses first, and never ask for it again in this chapter."""
-        found = sorted(
+        first_uses = sorted(
             (use.start(), -use.end(), pattern)
             for pattern in wanted
             if (use := pattern.search(text))
         )
-        pieces, done = [], 0
-        for start, end, pattern in found:
+        pieces: list[nodes.Node] = []
+        done = 0
+        for start, end, pattern in first_uses:
             if start < done:  # a part of a longer word of the glossary
                 continue
             docname, anchor = wanted.pop(pattern)
@@ -51,7 +53,7 @@ class LinkFirstUses(SphinxPostTransform):
             text.parent.replace(text, [*pieces, nodes.Text(text[done:])])
 
 
-def pattern_of(term: str) -> re.Pattern:
+def pattern_of(term: str) -> re.Pattern[str]:
     """ "simplex, open" is written "open simplex"; one, many, and at the head of a sentence."""
     words = " ".join(reversed(term.split(", "))).removesuffix("s").split()
     written = r"\s+".join(map(re.escape, words))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import yaml
 from docutils import nodes
@@ -13,9 +14,17 @@ from autograder.book import bundles
 from autograder.book.boxes import CourseDirective, level_dots
 from autograder.book.markup import html
 from autograder.book.numbering import chapter_number
-from autograder.exercises.assignment import LEVELS, Assignment, Exercise, load_course
+from autograder.exercises.assignment import (
+    LEVELS,
+    Assignment,
+    CodeExercise,
+    Exercise,
+    ProofBlocks,
+    ProofQuestion,
+    load_course,
+)
 
-KINDS = {"code": "function", "proof blocks": "proof to build", "proof": "proof to write"}
+KINDS = {CodeExercise: "function", ProofBlocks: "proof to build", ProofQuestion: "proof to write"}
 MY_STATE = """
 <noscript><style>.my-state { display: none !important; }</style></noscript>
 <div class="my-state waiting">
@@ -46,7 +55,7 @@ class ExerciseList(CourseDirective):
 
     def _chapter(self, assignment: Assignment, zip_: str) -> nodes.section:
         section = nodes.section(ids=[f"exercises-{assignment.number}"])
-        section += nodes.title("", "", *self.words(f"{assignment.number}. {assignment.title}"))
+        section += nodes.title("", "", *self.inline(f"{assignment.number}. {assignment.title}"))
         section += html('<ul class="exercise-list" role="list">')
         for exercise in assignment.exercises:
             section += html(
@@ -61,9 +70,9 @@ class ExerciseList(CourseDirective):
 
     def _facts(self, exercise: Exercise) -> Iterator[nodes.Node]:
         star = "\u00a0★" if exercise.required else ""
-        place = f"{{ref}}`{exercise.number} {exercise.title} <ex-{exercise.slug}>`"
-        yield nodes.inline("", "", *self.words(place), nodes.Text(star), classes=["exercise-title"])
-        yield nodes.inline("", KINDS[exercise.kind], classes=["kind"])
+        link = self.inline(f"{{ref}}`{exercise.number} {exercise.title} <ex-{exercise.slug}>`")
+        yield nodes.inline("", "", *link, nodes.Text(star), classes=["exercise-title"])
+        yield nodes.inline("", KINDS[type(exercise)], classes=["kind"])
         level = [level_dots(exercise.level), nodes.Text(f" {LEVELS[exercise.level]}")]
         yield nodes.inline("", "", *level, classes=["level"])
         yield nodes.inline("", f"{exercise.minutes} min", classes=["minutes"])
@@ -85,19 +94,19 @@ class FillStatementLists(SphinxPostTransform):
 
     default_priority = 5  # before references and formulas are resolved
 
-    def run(self, **kwargs) -> None:
-        for place in list(self.document.findall(statement_list)):
-            place.replace_self(list(self._chapters()))
+    def run(self, **kwargs: Any) -> None:
+        for placeholder in list(self.document.findall(statement_list)):
+            placeholder.replace_self(list(self._chapters()))
 
     def _chapters(self) -> Iterator[nodes.section]:
         for docname in sorted(self.env.found_docs):
             if chapter_number(docname) is None:
                 continue
-            found = [*self._statements(docname)]
-            if found:
+            statements = [*self._statements(docname)]
+            if statements:
                 section = nodes.section(ids=[f"statements-{chapter_number(docname)}"])
                 title = f"{chapter_number(docname)}. {self.env.titles[docname].astext()}"
-                section += [nodes.title("", title), nodes.bullet_list("", *found)]
+                section += [nodes.title("", title), nodes.bullet_list("", *statements)]
                 section[-1]["classes"] = ["statements"]
                 yield section
 
@@ -146,9 +155,9 @@ class HowToCite(CourseDirective):
         return [self.line(sentence), nodes.literal_block(bibtex, bibtex, language="none")]
 
 
-def citation(root: Path) -> dict[str, str]:
+def citation(root: Path) -> dict[str, Any]:
     """CITATION.cff, and its one author by name."""
-    given = yaml.safe_load((root / "CITATION.cff").read_text())
+    given: dict[str, Any] = yaml.safe_load((root / "CITATION.cff").read_text())
     (author,) = given["authors"]
     return given | {"author": author["name"]}
 

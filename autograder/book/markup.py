@@ -1,5 +1,7 @@
 """Pieces of HTML in a page, and the scripts and styles that a page loads because of them."""
 
+from typing import Any
+
 from docutils import nodes
 from sphinx.application import Sphinx
 
@@ -15,7 +17,9 @@ def html(text: str) -> nodes.raw:
     return nodes.raw("", text, format="html")
 
 
-def load_what_is_used(app: Sphinx, page: str, template: str, context: dict, doctree) -> None:
+def load_what_is_used(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
     for piece, files in LOADED_FOR.items():
         if piece not in context.get("body", ""):
             continue

@@ -6,6 +6,7 @@ would be renumbered when a chapter is added before it. `03_softmax` is chapter 3
 """
 
 import re
+from collections.abc import Set
 from pathlib import PurePosixPath
 
 from docutils import nodes
@@ -37,11 +38,13 @@ class ChapterNumbers(EnvironmentCollector):
             }
         return TocTreeCollector().assign_figure_numbers(env)
 
-    def clear_doc(self, app, env, docname):
-        pass
+    def clear_doc(self, app: Sphinx, env: BuildEnvironment, docname: str) -> None:
+        """Nothing is kept."""
 
-    def merge_other(self, app, env, docnames, other):
-        pass
+    def merge_other(
+        self, app: Sphinx, env: BuildEnvironment, docnames: Set[str], other: BuildEnvironment
+    ) -> None:
+        """Nothing is kept."""
 
-    def process_doc(self, app, doctree):
-        pass
+    def process_doc(self, app: Sphinx, doctree: nodes.document) -> None:
+        """Nothing is kept."""

@@ -17,7 +17,7 @@ LOADING_ATTRIBUTES = {"src", "srcset", "poster", "data"}
 class _Page(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[tuple[int, str, str]] = []
+        self.problems: list[tuple[int, str, str]] = []
         self.in_style = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -26,7 +26,7 @@ class _Page(HTMLParser):
         if tag == "img":
             alt = given.get("alt", "").strip()
             if not alt or alt.startswith("_images/") or alt == source:
-                self.found.append((line, source, "picture without alternative text"))
+                self.problems.append((line, source, "picture without alternative text"))
         loading = {name for name in LOADING_ATTRIBUTES if name in given and tag != "a"}
         if (
             tag == "link"
@@ -36,7 +36,7 @@ class _Page(HTMLParser):
             loading.add("href")
         for name in loading:
             if OUTSIDE.match(given.get(name, "")):
-                self.found.append((line, given[name], "loaded from outside"))
+                self.problems.append((line, given[name], "loaded from outside"))
         self._styles(given.get("style", ""))
         self.in_style = tag == "style"
 
@@ -49,14 +49,14 @@ class _Page(HTMLParser):
 
     def _styles(self, css: str) -> None:
         for address in outside_in_css(css):
-            self.found.append((self.getpos()[0], address, "loaded from outside"))
+            self.problems.append((self.getpos()[0], address, "loaded from outside"))
 
 
 def problems(html: str) -> list[tuple[int, str, str]]:
     """Line, address and fault of everything on a page that readers must not meet."""
     page = _Page()
     page.feed(html)
-    return page.found
+    return page.problems
 
 
 def outside_in_css(css: str) -> list[str]:

@@ -26,10 +26,10 @@ PROOF_SO_FAR = """
 
 
 def lines_to_order(
-    exercise: ProofBlocks, words: Callable[[str], list[nodes.Node]]
+    exercise: ProofBlocks, inline: Callable[[str], list[nodes.Node]]
 ) -> Iterator[nodes.Node]:
     slug, address = exercise.slug, f"{exercise.folder.parent.name}/{exercise.name}"
-    yield nodes.paragraph("", "", *words(HOW))
+    yield nodes.paragraph("", "", *inline(HOW))
     yield html(
         f'<div class="proof-blocks" data-exercise="{address}">\n'
         f'<div><p class="list-name" id="{slug}-offered">Lines</p>\n'
@@ -38,7 +38,7 @@ def lines_to_order(
     for letter, text in exercise.shown:
         yield html(f'<li data-letter="{letter}"><span class="grip" aria-hidden="true"></span>')
         yield nodes.strong("", letter)
-        yield nodes.inline("", "", *words(text), classes=["line"])
+        yield nodes.inline("", "", *inline(text), classes=["line"])
         yield html("</li>")
     marked_by = {key: value for key, value in exercise.marked_by.items() if key != "text"}
     data = json.dumps(marked_by).replace("<", "\\u003c")

@@ -5,7 +5,6 @@ what a start took. Pyodide compiles them here, under node, for the very Python t
 """
 
 import gzip
-import hashlib
 import io
 import json
 import shutil
@@ -20,6 +19,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from autograder.book import runtime
+from autograder.files import digest_of
 from autograder.typeset.katex import node_binary
 
 LIBRARIES = ("array-api-compat", "jaxtyping", "wadler-lindig")
@@ -73,7 +73,7 @@ def pack(trees: dict[Path, Tree]) -> None:
         _write_zip(tree.folder, archive)
 
 
-def packed_once(tell: Callable[[str], None] = lambda words: None) -> Path:
+def packed_once(tell: Callable[[str], None] = lambda message: None) -> Path:
     """The folder with what all chapters share, made anew when what it is made from has changed."""
     folder = runtime.FOLDER / "packed"
     made_from = folder / "made-from"
@@ -100,8 +100,8 @@ def packed_once(tell: Callable[[str], None] = lambda words: None) -> Path:
 def digest() -> str:
     """Of all that the shared archives are made from; equal digests, equal archives."""
     versions = [version(library) for library in LIBRARIES]
-    made_from = [*runtime.SHA256.values(), *versions, Path(__file__).read_text()]
-    return hashlib.sha256("\0".join(made_from).encode()).hexdigest()
+    here = Path(__file__)
+    return digest_of([here], here.parent, *runtime.SHA256.values(), *versions)
 
 
 def _unzip(name: str, folder: Path) -> None:
@@ -112,7 +112,7 @@ def _unzip(name: str, folder: Path) -> None:
 
 def _copy_libraries(folder: Path) -> None:
     for library in LIBRARIES:
-        for file in files(library):
+        for file in files(library) or ():
             code = file.suffix == ".py" and "tests" not in file.parts
             if code or ".dist-info" in file.parts[0]:
                 (folder / file).parent.mkdir(parents=True, exist_ok=True)
@@ -120,6 +120,7 @@ def _copy_libraries(folder: Path) -> None:
 
 
 def _write_zip(folder: Path, archive: Path) -> None:
+    """With __pycache__, which is what it is about, and stored: gzip compresses the whole."""
     stored = io.BytesIO()
     with zipfile.ZipFile(stored, "w", zipfile.ZIP_STORED) as into:
         for path in sorted(folder.rglob("*")):

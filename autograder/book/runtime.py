@@ -107,10 +107,13 @@ def _take_pyodide(new: Path) -> None:
     )
     packed = next(new.parent.glob("pyodide-*.tgz"), None)
     if done.returncode or packed is None:
-        raise NotHad(f"npm has no {PYODIDE}: {_last_line(done.stderr)}")
+        raise NotHad(f"npm has no {PYODIDE}: {_last_line(str(done.stderr))}")
     with tarfile.open(packed) as archive:
         for name in SHA256.keys() - {NUMPY}:
-            (new / name).write_bytes(archive.extractfile(f"package/{name}").read())
+            member = archive.extractfile(f"package/{name}")
+            if member is None:
+                raise NotHad(f"{PYODIDE} does not hold {name}")
+            (new / name).write_bytes(member.read())
 
 
 def _take_numpy(new: Path, show_progress: bool) -> None:
@@ -140,5 +143,5 @@ def _refuse_others(folder: Path) -> None:
             )
 
 
-def _last_line(said: str) -> str:
-    return (said.strip().splitlines() or ["no reason given"])[-1]
+def _last_line(output: str) -> str:
+    return (output.strip().splitlines() or ["no reason given"])[-1]

@@ -1,7 +1,7 @@
 """What Sphinx's search can name besides pages: statements, exercises, equations, symbols, words.
 
 They are objects of a domain, which Sphinx writes into the index that the search page loads;
-static/search.js puts what was found in order.
+static/search.js puts the results in order.
 """
 
 import re
@@ -36,20 +36,20 @@ class Places(Domain):
         "symbol": ObjType("symbol"),
         "word": ObjType("word"),
     }
-    initial_data = {"found": {}}
+    initial_data = {"places": {}}
 
     def get_type_name(self, type: ObjType, primary: bool = False) -> str:
         return type.lname
 
     def clear_doc(self, docname: str) -> None:
-        self.data["found"].pop(docname, None)
+        self.data["places"].pop(docname, None)
 
     def process_doc(self, env: BuildEnvironment, docname: str, document: nodes.document) -> None:
-        self.data["found"][docname] = [*_places(document)]
+        self.data["places"][docname] = [*_places(document)]
 
     def get_objects(self) -> Iterator[tuple[str, str, str, str, str, int]]:
-        for docname, found in self.data["found"].items():
-            for kind, anchor, name in found:
+        for docname, places in self.data["places"].items():
+            for kind, anchor, name in places:
                 if kind in COUNTERS:
                     parts = self.env.toc_fignumbers[docname][COUNTERS[kind]][anchor]
                     name = name.format(".".join(map(str, parts)))
@@ -68,8 +68,8 @@ def _places(document: nodes.document) -> Iterator[tuple[str, str, str]]:
         elif isinstance(node, nodes.admonition) and "exercise" in node["classes"]:
             yield "exercise", node["ids"][0], in_letters(node[0]).replace("· ", "")
         elif isinstance(node, nodes.math_block) and node.get("label"):
-            words = node["label"].removeprefix("eq-").replace("-", " ")
-            yield "equation", node["ids"][0], f"Equation {{}} {words}"
+            label = node["label"].removeprefix("eq-").replace("-", " ")
+            yield "equation", node["ids"][0], f"Equation {{}} {label}"
         elif isinstance(node, nodes.table):
             yield from _symbols(node)
 
@@ -96,7 +96,7 @@ def in_letters(node: nodes.Element) -> str:
 def _typed(tex: str) -> str:
     plain = re.sub(r"\\(?:operatorname|text|mathsf|mathrm|mathbb)\b", "", tex)
     plain = re.sub(r"\s+(?=\\r[vV]ert)", "", plain)
-    plain = re.sub(r"\\([A-Za-z]+)\s*", lambda found: _sign(found[1]), plain)
+    plain = re.sub(r"\\([A-Za-z]+)\s*", lambda command: _sign(command[1]), plain)
     return re.sub(r"\s*\^\s*", "^", re.sub(r"[{}\\]", "", plain)).strip()
 
 

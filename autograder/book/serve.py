@@ -10,6 +10,7 @@ from functools import lru_cache, partial
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any, BinaryIO
 
 COMPRESSED = (".html", ".css", ".js", ".mjs", ".json", ".svg", ".txt", ".xml", ".wasm")
 A_YEAR = 365 * 24 * 3600
@@ -25,7 +26,7 @@ def _zipped(path: str, modified: float) -> bytes:
 class Pages(SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
-    def send_head(self):
+    def send_head(self) -> io.BytesIO | BinaryIO | None:
         path = self.translate_path(self.path)
         wanted = "gzip" in self.headers.get("Accept-Encoding", "")
         if not (wanted and path.endswith(COMPRESSED) and os.path.isfile(path)):
@@ -52,12 +53,12 @@ class Pages(SimpleHTTPRequestHandler):
         self.send_header("Vary", "Accept-Encoding")
         super().end_headers()
 
-    def log_message(self, *args) -> None:
+    def log_message(self, *args: object) -> None:
         """A reader's clicks are nobody's business."""
 
 
 class Server(ThreadingHTTPServer):
-    def handle_error(self, request, client_address) -> None:
+    def handle_error(self, request: Any, client_address: Any) -> None:
         """Whoever leaves a page while it loads is no error."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)

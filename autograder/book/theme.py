@@ -6,6 +6,7 @@ What Sphinx's extensions would load besides is left out: a page of this book nee
 import re
 from io import BytesIO
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from docutils import nodes
 from PIL import Image
@@ -16,6 +17,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from autograder.book.boxes import fold_line
 from autograder.book.build_cache import kept
+from autograder.book.build_state import state_of
 
 HERE = Path(__file__).resolve().parent
 CODE_COLOURS = {"light": "a11y-high-contrast-light", "dark": "a11y-high-contrast-dark"}
@@ -37,10 +39,11 @@ def only_our_options(app: Sphinx, config: Config) -> None:
 
 def write_style_sheet(app: Sphinx) -> None:
     """Join the files of styles/, so that a page asks for one; rules for paper come last."""
-    if app.builder.format != "html":
+    katex = state_of(app).katex
+    if katex is None:
         return
     files = sorted((HERE / "styles").glob("*.css"), key=lambda path: (path.stem == "print", path))
-    sheets = [app.katex.stylesheet, *(path.read_text() for path in files), _code_colours()]
+    sheets = [katex.stylesheet, *(path.read_text() for path in files), _code_colours()]
     static = Path(app.srcdir) / "_build" / "static"
     static.mkdir(parents=True, exist_ok=True)
     (static / "course.css").write_text("\n".join(sheets))
@@ -57,7 +60,9 @@ def _code_colours() -> str:
     return f"{sheets['light']}\n@media screen {{\n{sheets['dark']}\n}}"
 
 
-def prepare_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
+def prepare_page(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document
+) -> None:
     context["root_title"] = app.env.titles[app.config.root_doc].astext()
     # the role that docutils gives to an entry of the bibliography has been withdrawn
     body = context.get("body", "").replace('role="doc-biblioentry"', 'role="listitem"')
@@ -67,7 +72,7 @@ def prepare_page(app: Sphinx, pagename: str, templatename: str, context: dict, d
         context[kind] = [file for file in context[kind] if not NOT_LOADED.fullmatch(_name(file))]
 
 
-def _name(file) -> str:
+def _name(file: object) -> str:
     return PurePosixPath(str(getattr(file, "filename", file) or "")).name
 
 
@@ -77,7 +82,7 @@ class WideTables(SphinxPostTransform):
     default_priority = 900
     formats = ("html",)
 
-    def run(self, **kwargs) -> None:
+    def run(self, **kwargs: Any) -> None:
         for table in list(self.document.findall(nodes.table)):
             box = nodes.container(classes=["wide"])
             table.replace_self(box)
@@ -90,7 +95,7 @@ class NoLinksInFoldLines(SphinxPostTransform):
     default_priority = 900
     formats = ("html",)
 
-    def run(self, **kwargs) -> None:
+    def run(self, **kwargs: Any) -> None:
         for line in self.document.findall(fold_line):
             for link in list(line.findall(nodes.reference)):
                 link.replace_self(link.children)
@@ -102,7 +107,7 @@ class PictureSizes(SphinxPostTransform):
     default_priority = 901
     formats = ("html",)
 
-    def run(self, **kwargs) -> None:
+    def run(self, **kwargs: Any) -> None:
         for node in self.document.findall(nodes.image):
             path = Path(self.app.srcdir) / node["uri"]
             if path.suffix == ".png" and path.is_file():

@@ -12,6 +12,7 @@ import nbformat
 from sphinx.application import Sphinx
 
 from autograder.book import pyodide_packing, runtime
+from autograder.book.build_state import state_of
 from autograder.book.bundles import made_once
 from autograder.exercises.assignment import Assignment, CodeExercise, load_assignment
 from autograder.release.bundle import version_of, write_checks, write_course_lib
@@ -24,14 +25,14 @@ def can_be_tried(exercise: CodeExercise) -> bool:
 
 
 def write_files(app: Sphinx, exception: Exception | None) -> None:
-    if exception or app.builder.name != "html" or not app.tried:
+    stems = sorted(state_of(app).tried)
+    if exception or app.builder.name != "html" or not stems:
         return
     target = Path(app.outdir) / "_static" / "python"
     target.mkdir(parents=True)
     runtime.copy_to(target)
     for archive in pyodide_packing.packed_once().glob("*.packed"):
         shutil.copy(archive, target)
-    stems = sorted(app.tried)
     made = made_once(
         app, "tried", lambda folder: _write(app, stems, folder), pyodide_packing.digest(), *stems
     )
@@ -59,5 +60,4 @@ def _write_chapter(assignment: Assignment, folder: Path, notebook_file: Path) ->
 
 
 def setup(app: Sphinx) -> None:
-    app.tried = set()
     app.connect("build-finished", write_files)

@@ -6,7 +6,6 @@ name. What was there before and differs is kept in collected/<assignment>/earlie
 
 import hashlib
 import json
-import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +20,8 @@ from autograder.classroom.feedback_zip import remember_folders
 from autograder.classroom.identify import Owner, Owners
 from autograder.classroom.strip_outputs import without_outputs
 from autograder.exercises.cell_ids import COMMON
+from autograder.files import write_atomically
+from autograder.grading.notes import Note
 from autograder.grading.rebuild import (
     NOTEBOOK_AT_MOST,
     PLAIN_AT_MOST,
@@ -29,6 +30,7 @@ from autograder.grading.rebuild import (
     is_answer,
     key_of,
 )
+from autograder.grading.sentences import in_full
 from autograder.roster.csv_tables import plain
 from autograder.roster.students import NO_PART_OF_A_NAME
 from course_lib.checking import percent
@@ -153,11 +155,12 @@ def _look_at(
     student: str,
 ) -> _Candidate | None:
     notes: list[str] = []
+    repairs: list[Note] = []
     try:
         data = _bytes_of(item, stem, file, notes)
-        cells = cells_of(item.name, data, notes)
+        cells = cells_of(item.name, data, repairs)
     except Unreadable as reason:
-        report.problems.append((student, f"{reason} ({_what_it_is(data)})"))
+        report.problems.append((student, f"{in_full(reason.note)} ({_what_it_is(data)})"))
         return None
     except TooLarge as reason:
         report.problems.append((student, f"{item.name} is {reason}; it was not read"))
@@ -165,6 +168,7 @@ def _look_at(
     except UNREADABLE as error:
         report.problems.append((student, f"{item} cannot be read: {error}"))
         return None
+    notes += map(in_full, repairs)
     fits = {
         name: sum(key_of(cell, cells_there) is not None for cell in cells)
         for name, cells_there in known.items()
@@ -269,23 +273,26 @@ def _settle(
 
 
 def _put(file: Path, folder: Path, earlier: Path, when: datetime | None) -> bool:
-    """Whether anything changed. What was there is kept under a name that tells its content."""
-    target = folder / f"{folder.name}.ipynb"
-    folder.mkdir(parents=True, exist_ok=True)
-    changed = not target.is_file() or target.read_bytes() != file.read_bytes()
+    """Whether anything changed. What was there is kept under a name that tells its content.
+
+    In an order in which, stopped anywhere, nothing is lost and doing it again completes it.
+    """
+    target, stamp = folder / f"{folder.name}.ipynb", folder / "timestamp.txt"
+    data = file.read_bytes()
+    changed = not target.is_file() or target.read_bytes() != data
     if changed:
-        for old in folder.glob("*.ipynb"):
-            earlier.mkdir(parents=True, exist_ok=True)
-            digest = hashlib.sha256(old.read_bytes()).hexdigest()[:8]
-            shutil.move(old, earlier / f"{digest}.ipynb")
-        new = folder / ".new"
-        shutil.copyfile(file, new)
-        new.replace(target)
-    stamp = folder / "timestamp.txt"
+        replaced = list(folder.glob("*.ipynb"))
+        for old in replaced:
+            before = old.read_bytes()
+            write_atomically(earlier / f"{hashlib.sha256(before).hexdigest()[:8]}.ipynb", before)
+        if not when:
+            stamp.unlink(missing_ok=True)  # it is the time of what will be there no longer
+        write_atomically(target, data)
+        for old in replaced:
+            if old != target:
+                old.unlink()
     if when:
-        stamp.write_text(f"{when.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC\n")
-    elif changed:
-        stamp.unlink(missing_ok=True)  # it was the time of what is no longer there
+        write_atomically(stamp, f"{when.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC\n")
     return changed
 
 

@@ -10,15 +10,16 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from autograder.files import open_atomically, write_atomically
+
 
 def remember_folders(course: Path, stem: str, folders: dict[str, str]) -> None:
     """Beside what was known of others; an empty one forgets."""
-    known = known_folders(course, stem) | folders
-    if known:
-        path = _path(course, stem)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        kept = {student: folder for student, folder in sorted(known.items()) if folder}
-        path.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    merged = known_folders(course, stem) | folders
+    if merged:
+        kept = {student: folder for student, folder in sorted(merged.items()) if folder}
+        text = json.dumps(kept, indent=1, ensure_ascii=False)
+        write_atomically(_path(course, stem), text + "\n")
 
 
 def known_folders(course: Path, stem: str) -> dict[str, str]:
@@ -31,8 +32,10 @@ def write_feedback_zip(course: Path, stem: str, students: Iterable[str]) -> tupl
     """The zip, and of whom there is no folder in it."""
     folders, without = known_folders(course, stem), []
     target = feedback_zip(course, stem)
-    target.parent.mkdir(exist_ok=True)
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+    with (
+        open_atomically(target) as file,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
         for student in students:
             if student not in folders:
                 without.append(student)

@@ -28,6 +28,7 @@ VERBS = {
     "report": "Write one page on the class: points, hardest properties, misconceptions.",
     "sandbox": "Say what holds a submission on this machine, and try it.",
     "site": "Build the website of the course into _build/html.",
+    "why": "Say why a student has a mark: what each test saw, hidden ones included.",
 }
 """Told here, so that `course --help` imports none of them."""
 

@@ -14,6 +14,7 @@ from rich.progress import track
 from autograder.classroom.class_list import everybody
 from autograder.classroom.collect import Collected, collect_from
 from autograder.commands.options import course_option, parse_time
+from autograder.files import write_atomically
 from autograder.release.course_folder import nbgrader_api, open_gradebook, the_assignment, why
 from autograder.roster.students import labels
 
@@ -121,7 +122,6 @@ def _lines(stem: str, report: Collected, label: Callable[[str], str]) -> list[st
 
 def _keep(path: Path, lines: list[str]) -> None:
     """With the reports of earlier runs above it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    before = path.read_bytes() if path.is_file() else b""
     stamp = f"--- {parse_utc(datetime.now().astimezone()):%Y-%m-%d %H:%M} UTC"
-    with path.open("a", encoding="utf-8") as file:
-        file.write("\n".join([stamp, *lines, "", ""]))
+    write_atomically(path, before + "\n".join([stamp, *lines, "", ""]).encode())

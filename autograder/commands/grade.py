@@ -2,9 +2,10 @@
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
+from types import MappingProxyType
 
 import click
 from rich.console import Console
@@ -15,8 +16,12 @@ from autograder.grading.changes import before_and_after, tests_changed, write_ch
 from autograder.grading.devices import NO_CUDA, NO_GPU_IN_THE_SANDBOX, TRUSTED, cuda_here
 from autograder.grading.grade_class import Listener, Pool, Report, grade_class
 from autograder.grading.journal import CannotRecord, CourseIsBusy
+from autograder.grading.notes import Note
+from autograder.grading.outcome import Outcome
 from autograder.grading.package import NotReleased
 from autograder.grading.pool import LocalPool
+from autograder.grading.sentences import in_full
+from autograder.release.outline import read_outline
 from autograder.roster.students import known_students, labels
 from autograder.sandbox.host import NoSandbox
 from autograder.sandbox.tiers import choose
@@ -75,9 +80,9 @@ def grade(
     if device == "cuda":
         demand_cuda(scheduler, trust_submissions)
     console = Console(stderr=as_json, soft_wrap=True)
-    label = labels(known_students(course))
+    label, exercises = labels(known_students(course)), read_outline(course, chapter).labels
     try:
-        with Bar(console, label) as bar:
+        with Bar(console, label, exercises) as bar:
             report = grade_class(
                 course,
                 chapter,
@@ -96,7 +101,8 @@ def grade(
         click.echo(f"Error: {reason}", err=True)
         raise SystemExit(NOT_GRADED) from None
     if as_json:
-        print(json.dumps(asdict(report), indent=1))
+        problems = [(student, in_full(note, exercises)) for student, note in report.problems]
+        print(json.dumps(asdict(report) | {"problems": problems}, indent=1))
     else:
         _summary(console, report, course, label, student)
     if not report.handed_in:
@@ -136,8 +142,14 @@ def make_pool(
 class Bar:
     """A bar with rate and time left where there is a terminal; above it each problem at once."""
 
-    def __init__(self, console: Console, label: Callable[[str], str] = str):
-        self.console, self._label = console, label
+    def __init__(
+        self,
+        console: Console,
+        label: Callable[[str], str] = str,
+        exercises: Mapping[str, str] = MappingProxyType({}),
+    ):
+        """`label` and `exercises` say what a student and an exercise are called."""
+        self.console, self._label, self._exercises = console, label, exercises
         self._progress = Progress(
             TextColumn("grading"),
             BarColumn(),
@@ -153,15 +165,16 @@ class Bar:
     def begin(self, total: int) -> None:
         self._task = self._progress.add_task("grading", total=total, rate="")
 
-    def done(self, outcome, problems: list[str]) -> None:
+    def done(self, outcome: Outcome, problems: list[Note]) -> None:
         for problem in problems:
             self.left_out(outcome.student, problem)
         speed = self._progress.tasks[0].speed if self._progress.tasks else None
         rate = f"{speed:.1f} a second" if speed else ""
         self._progress.update(self._task, advance=1, rate=rate)
 
-    def left_out(self, student: str, problem: str) -> None:
-        self.console.print(f"{self._label(student)}: {problem}", markup=False, highlight=False)
+    def left_out(self, student: str, problem: Note) -> None:
+        line = f"{self._label(student)}: {in_full(problem, self._exercises)}"
+        self.console.print(line, markup=False, highlight=False)
 
     def __enter__(self) -> "Bar":
         self._progress.__enter__()

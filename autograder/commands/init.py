@@ -6,6 +6,7 @@ import click
 
 from autograder.classroom.class_list import everybody
 from autograder.commands.options import say
+from autograder.files import write_atomically
 from autograder.release.course_folder import open_gradebook, prepare_course
 from autograder.roster.csv_tables import BadTable
 from autograder.roster.students import Student, add_students, read_students, refuse_new_ids
@@ -27,6 +28,13 @@ c.CourseDirectory.course_id = "{course_id}"
 # c.AssignLatePenalties.plugin_class = "autograder.classroom.late.PercentADay"
 # c.PercentADay.percent = 10
 # c.PercentADay.at_most = 50
+
+# What graded code may use, where an exercise says nothing itself: seconds of the processor for one
+# call of a function and for one cell, MiB of memory, MiB that a function may return
+# c.Limits.call_seconds = 2
+# c.Limits.cell_seconds = 10
+# c.Limits.memory_mib = 1024
+# c.Limits.returned_mib = 64
 
 # Where your students read the book, so that their feedback pages link to its sections
 # c.Book.address = "https://..."
@@ -121,13 +129,12 @@ def make_folder(
             "database": f'{"" if database else "# "}c.CourseDirectory.db_url = "{url}"',
             "exchange": f'{"" if exchange else "# "}c.Exchange.root = "{root}"',
         }
-        settings.write_text(SETTINGS.format(**lines))
-        settings.chmod(0o600)  # it may come to hold the password of a database
+        # it may come to hold the password of a database
+        write_atomically(settings, SETTINGS.format(**lines), mode=0o600)
     for name, text in (("solutions/README.md", PRIVATE), (".gitignore", KEPT_PRIVATE)):
         path = folder / name
-        path.parent.mkdir(exist_ok=True)
         if not path.exists():
-            path.write_text(text)
+            write_atomically(path, text)
     with open_gradebook(folder):
         pass  # opening makes it
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from autograder.commands.options import course_option
+from autograder.files import write_atomically
 from autograder.release.seeds import secret_seed
 from autograder.reports.island_sheet import Island, questions
 from autograder.reports.pages import page
@@ -24,7 +25,6 @@ def island(students: tuple[str, ...], course: Path) -> None:
     Example: course island ada grace
     """
     folder = course / "quizzes"
-    folder.mkdir(parents=True, exist_ok=True)
     secret = secret_seed(course, "island")
     names = {student.id: student.name for student in known_students(course)}
     with Typesetter() as typesetter:
@@ -42,6 +42,5 @@ def island(students: tuple[str, ...], course: Path) -> None:
                 values["which"] = f"For {names.get(student, student)}"
                 title = "An island of your own"
                 html = page("quiz.html", typesetter, title=title, questions=asked, **values)
-                path.write_text(html, encoding="utf-8")
-                path.chmod(0o600 if is_key else 0o644)
+                write_atomically(path, html, mode=0o600 if is_key else 0o644)
                 click.echo(f"{'key  ' if is_key else 'sheet'}  {path}")

@@ -8,6 +8,7 @@ import json
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import nbformat
@@ -31,6 +32,9 @@ class Member:
     """By graded cell; a proof in words is not among them."""
     folder: Callable[[Path], None] | None = None
     """What is done to the folder once the files lie in it."""
+
+
+Maker = Callable[[str], Member]
 
 
 class Class:
@@ -62,12 +66,12 @@ class Class:
         for k, maker in enumerate(makers, start=1):
             yield maker(f"student_{k:03}")
 
-    def _makers(self) -> list[Callable[[str], Member]]:
+    def _makers(self) -> list[Maker]:
         most = max(map(len, self.wrong.values()))
-        makers = [self.model, self.untouched, self.differently_right]
-        makers += [lambda name, k=k: self.kth_mistakes(name, k) for k in range(most)]
-        makers += [lambda name, e=e: self.one_mistake(name, e) for e in self.code]
-        makers += [lambda name, k=k: self.differently_right(name, k) for k in range(1, 5)]
+        makers: list[Maker] = [self.model, self.untouched, self.differently_right]
+        makers += [partial(self.kth_mistakes, k=k) for k in range(most)]
+        makers += [partial(self.one_mistake, exercise=exercise) for exercise in self.code]
+        makers += [partial(self.differently_right, k=k) for k in range(1, 5)]
         makers += [self.model] * 3
         makers += [
             self.syntax_error,
@@ -77,7 +81,7 @@ class Class:
             self.cut_off,
             self.no_notebook,
         ]
-        return makers + [lambda name, a=a: self.attack(name, a) for a in QUICK]
+        return makers + [partial(self.attack, attack=attack) for attack in QUICK]
 
     def model(self, name: str) -> Member:
         return self._member(name, "right", self._notebook(self._model), self.full)
@@ -172,11 +176,11 @@ class Class:
 
     def earned(self, exercise: CodeExercise, wrong: str) -> float:
         """The points of the tests that it does not list; nothing if it lists the core test."""
-        fails = self.wrong[exercise.name][wrong].fails
+        fails = set(getattr(self.wrong[exercise.name][wrong], "fails", ()))
         core = {test.name for test in exercise.tests if test.core}
-        if core & set(fails):
+        if core & fails:
             return 0.0
-        return exercise.points * (1 - len(set(fails)) / len(exercise.tests))
+        return exercise.points * (1 - len(fails) / len(exercise.tests))
 
     def _useless(self, exercise: CodeExercise) -> str:
         return f'library = "numpy"\ndef {exercise.name}(*args, **kwargs):\n    return None'

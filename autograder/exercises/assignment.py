@@ -23,7 +23,9 @@ from autograder.exercises.sources import (
 )
 from autograder.exercises.toml_tables import BadExercise, Table
 from autograder.paths import ROOT
+from autograder.sandbox.bounds import fault_in
 from course_lib.checking.blocks import Blocks
+from course_lib.checking.terms import Limits, Terms
 
 LEVELS = {1: "warm-up", 2: "core", 3: "needs an idea", 4: "capstone"}
 LIBRARIES = ("numpy", "torch")
@@ -62,8 +64,13 @@ class CodeExercise(Exercise):
 
     kind = "code"
     withholds: tuple[str, ...] = ()
+    limits: Limits = field(default_factory=Limits)
     libraries: tuple[str, ...] = LIBRARIES
     section: str = ""
+
+    @property
+    def terms(self) -> Terms:
+        return Terms(self.withholds, self.limits)
 
     @cached_property
     def prompt(self) -> str:
@@ -269,12 +276,22 @@ def _code(table: Table, common: dict, points: float) -> CodeExercise:
         **common,
         points=points,
         withholds=table.take_all("withholds", str, []),
+        limits=_limits(table),
         libraries=libraries,
         section=table.take("section", str, ""),
     )
     check_prompt(folder / "prompt.md")
     check_solution(folder / "solution.py", exercise.name)
     return replace(exercise, points=points or len(exercise.tests))
+
+
+def _limits(table: Table) -> Limits:
+    """Where this exercise needs others than the grader's."""
+    stated = table.take("limits", dict, {})
+    for name, value in stated.items():
+        if fault := fault_in(name, value):
+            raise table.bad(*fault, "limits")
+    return Limits(**stated)
 
 
 def _proof_blocks(table: Table, common: dict, points: float) -> ProofBlocks:

@@ -5,12 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.checking.nested import map_leaves
+
 
 def lazy_answers(model: Callable) -> dict[str, Callable]:
     """Answers of the right shape that know nothing, made with the model answer's help."""
 
     def shaped(fill: Callable[[np.ndarray], np.ndarray]) -> Callable:
-        return lambda *args, **kwargs: _map(fill, model(*args, **kwargs))
+        return lambda *args, **kwargs: _filled(fill, model(*args, **kwargs))
 
     first: list[Any] = []
 
@@ -26,7 +28,7 @@ def lazy_answers(model: Callable) -> dict[str, Callable]:
         shapes = [getattr(value, "shape", value) for value in args]
         size.append(shapes)
         right = model(*args, **kwargs)
-        return right if shapes == size[0] else _map(np.zeros_like, right)
+        return right if shapes == size[0] else _filled(np.zeros_like, right)
 
     return {
         "zeros": shaped(np.zeros_like),
@@ -42,11 +44,12 @@ def lazy_answers(model: Callable) -> dict[str, Callable]:
     }
 
 
-def _map(fill: Callable[[np.ndarray], np.ndarray], value: Any) -> Any:
-    if isinstance(value, (tuple, list)):
-        return type(value)(_map(fill, item) for item in value)
-    if isinstance(value, (np.ndarray, np.generic, bool, int, float)):
-        return fill(np.asarray(value))
-    if hasattr(value, "new_tensor"):
-        return value.new_tensor(fill(value.numpy()))
-    return None
+def _filled(fill: Callable[[np.ndarray], np.ndarray], value: Any) -> Any:
+    def leaf(value: Any) -> Any:
+        if isinstance(value, (np.ndarray, np.generic, bool, int, float)):
+            return fill(np.asarray(value))
+        if hasattr(value, "new_tensor"):
+            return value.new_tensor(fill(value.numpy()))
+        return None
+
+    return map_leaves(leaf, value)

@@ -11,6 +11,7 @@ from string import Template
 
 from autograder.exercises.assignment import Assignment, Exercise, load_assignment
 from autograder.exercises.toml_tables import BadExercise
+from autograder.files import write_atomically
 
 BLANK = Path(__file__).with_name("blank")
 MARK = "FILL"
@@ -31,14 +32,12 @@ def make_exercise(solutions: Path, where: str, kind: str) -> list[tuple[Path, in
     if kind == "proof":
         entry += (BLANK / kind / "entry.toml").read_text()
     title = name.replace("_", " ").capitalize()
-    folder.mkdir(parents=True, exist_ok=True)
-    toml.write_text(before.rstrip() + "\n" + _filled(entry, kind, name, title, goal))
+    write_atomically(toml, before.rstrip() + "\n" + _filled(entry, kind, name, title, goal))
     written = [toml]
     if kind != "proof":
-        (folder / name).mkdir()
         for blank in sorted((BLANK / kind).iterdir()):
             path = folder / name / blank.name
-            path.write_text(blank.read_text().replace(NAME_IN_BLANK, name))
+            write_atomically(path, blank.read_text().replace(NAME_IN_BLANK, name))
             written.append(path)
     return [(path, line) for path in written for line in _marked(path.read_text())]
 

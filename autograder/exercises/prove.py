@@ -25,8 +25,8 @@ from autograder.exercises.lazy_answers import lazy_answers
 from autograder.exercises.mutants import mutants
 from autograder.exercises.new import unfilled
 from course_lib.checking import expect
-from course_lib.checking.expect import Failure
-from course_lib.checking.run import AuthorError, Run
+from course_lib.checking.findings import AuthorError, Failure
+from course_lib.checking.run import Run
 from course_lib.checking.verdicts import (
     Verdict,
     diagnose,
@@ -152,8 +152,7 @@ class CodeProof:
         try:
             yield
         except AuthorError as error:
-            test, _, problem = str(error).partition(": ")
-            self._fault("tests.py", test, problem)
+            self._fault("tests.py", error.test, error.problem)
         except _TooSlow as slow:
             self._fault(file, function, str(slow))
 
@@ -184,7 +183,7 @@ class CodeProof:
 
     def _run(self, test: Callable, answer: Callable, run: Run) -> Verdict:
         with _at_most(SECONDS_PER_TEST, f"gives no answer to {test.__name__}"):
-            return run_test(test, answer, run, self.oracle, self.exercise.withholds)
+            return run_test(test, answer, run, self.oracle, self.exercise.terms)
 
     def _refusals(self, answer: Callable, runs: Iterable[Run]) -> Iterator[Verdict]:
         for run, test in itertools.product(runs, self.tests.values()):

@@ -1,6 +1,5 @@
 """What grading again has changed: a table of marks before and after; and what it would."""
 
-import csv
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +8,9 @@ from autograder.exercises.toml_tables import BadExercise
 from autograder.grading.grade_class import Change, Report
 from autograder.release.bundle import shown_tests
 from autograder.release.course_folder import chapter_folders
+from autograder.roster.csv_tables import write_sheet
+from course_lib.checking import recordings
+from course_lib.checking.terms import Terms
 
 SHOWN = 20
 
@@ -41,21 +43,22 @@ def before_and_after(changes: list[Change], label: Callable[[str], str] = str) -
 
 def write_changes(course: Path, report: Report) -> Path:
     path = course / "grading" / report.assignment / "changes.csv"
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["student", "exercise", "before", "after"])
-        writer.writerows([c.student, c.cell, c.before, c.after] for c in report.changes)
+    lines = [[c.student, c.cell, str(c.before), str(c.after)] for c in report.changes]
+    write_sheet(path, [["student", "exercise", "before", "after"], *lines])
     return path
 
 
 def tests_changed(course: Path, stem: str) -> bool:
-    """Since the release; not where the chapter is gone or cannot be read."""
+    """Or their terms, since the release; not where the chapter is gone or cannot be read."""
     checks = course / "grader" / stem / "checks"
     try:
         exercises = load_assignment(chapter_folders(course)[stem]).exercises
         return any(
             (released := checks / exercise.name / "tests.py").is_file()
-            and released.read_text() != shown_tests(exercise, hidden=True)
+            and (
+                released.read_text() != shown_tests(exercise, hidden=True)
+                or Terms.from_dict(recordings.read(released.parent)) != exercise.terms
+            )
             for exercise in exercises
             if isinstance(exercise, CodeExercise)
         )

@@ -3,13 +3,16 @@
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import CancelledError
+from functools import cached_property
+from typing import Any
 
 from distributed import Client, Future, KilledWorker, as_completed
 
 from autograder.grading.devices import cuda_here
-from autograder.grading.journal import environment_fingerprint
+from autograder.grading.fingerprint import environment_fingerprint
+from autograder.grading.notes import Kind, Note
 from autograder.grading.outcome import Outcome
-from autograder.grading.package import released_notebook
+from autograder.grading.package import released_notebook, tests_import
 from autograder.grading.pool import JOB_SECONDS
 from autograder.grading.referee import Job
 from autograder.grading.warm_grader import grade_here
@@ -36,6 +39,10 @@ class ClusterPool:
         self.scheduler, self.data, self.stem = scheduler, data, stem
         self.resources = resources or {}
 
+    @cached_property
+    def _fingerprint(self) -> str:
+        return environment_fingerprint(tests_import(self.data))
+
     def __enter__(self) -> "ClusterPool":
         try:
             self._client = Client(self.scheduler, timeout=CONNECT_SECONDS)
@@ -59,21 +66,17 @@ class ClusterPool:
         for job in slow:  # once more, with the cluster to itself
             yield from self._grade(package, [job], None)
 
-    def _grade(self, package, jobs: list[Job], slow: list[Job] | None) -> Iterator[Outcome]:
-        ours = environment_fingerprint()
-        job_of = {
-            self._client.submit(
-                _grade_there, package, self.stem, job, ours, pure=False, resources=self.resources
-            ): job
-            for job in jobs
-        }
+    def _grade(self, package: Any, jobs: list[Job], slow: list[Job] | None) -> Iterator[Outcome]:
+        how: dict[str, Any] = {"pure": False, "resources": self.resources}
+        arguments = package, self.stem, self._fingerprint
+        job_of = {self._client.submit(_grade_there, job, *arguments, **how): job for job in jobs}
         for future in self._as_they_come(list(job_of)):
             job = job_of.pop(future)
             try:
                 outcome = future.result()
             except KilledWorker:
                 released = released_notebook(self.data, self.stem)
-                outcome = job.failed(released, "the workers died of it, one after another")
+                outcome = job.failed(released, Note.of(Kind.WORKERS_DIED))
             except CancelledError:  # the class lay with them
                 raise self._stopped("has lost its workers") from None
             if outcome.too_slow and slow is not None:
@@ -109,8 +112,8 @@ class ClusterPool:
                 )
 
     def _refuse_other_versions(self) -> None:
-        ours = environment_fingerprint()
-        theirs = self._client.run(_fingerprint_there, on_error="return")
+        ours = self._fingerprint
+        theirs = self._client.run(_fingerprint_there, tests_import(self.data), on_error="return")
         if not theirs:
             raise NoSandbox(f"the scheduler {self.scheduler} has no workers")
         for address, fingerprint in theirs.items():
@@ -118,14 +121,15 @@ class ClusterPool:
                 raise WrongWorker(_differences(address, fingerprint, ours))
 
 
-def _fingerprint_there() -> str:
-    return environment_fingerprint()
+def _fingerprint_there(imported: tuple[str, ...]) -> str:
+    return environment_fingerprint(imported)
 
 
-def _grade_there(data: bytes, stem: str, job: Job, expected: str) -> Outcome:
+def _grade_there(job: Job, data: bytes, stem: str, expected: str) -> Outcome:
     """Runs in a worker; one that joined later is asked for its version, too."""
-    if environment_fingerprint() != expected:
-        raise WrongWorker(_differences("a new worker", environment_fingerprint(), expected))
+    here = environment_fingerprint(tests_import(data))
+    if here != expected:
+        raise WrongWorker(_differences("a new worker", here, expected))
     if job.device == "cuda" and not cuda_here():
         raise NoSandbox("a worker has declared a GPU, and torch finds none there")
     return grade_here(data, stem, job)
@@ -133,7 +137,7 @@ def _grade_there(data: bytes, stem: str, job: Job, expected: str) -> Outcome:
 
 def _differences(address: str, theirs: object, ours: str) -> str:
     if not isinstance(theirs, str):
-        return f"the worker {address} has no course installed: {theirs!r}"
+        return f"the worker {address} has no course installed, or an older one: {theirs!r}"
     pairs = zip(theirs.split(", "), ours.split(", "), strict=False)
     different = "; ".join(f"{there}, here {here}" for there, here in pairs if there != here)
     return f"the worker {address} is of another version and would judge differently: {different}"

@@ -13,7 +13,7 @@ from sqlite3 import (
     SQLITE_PROTOCOL,
     SQLITE_READONLY,
 )
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, OperationalError
@@ -123,7 +123,7 @@ def _take_the_right_to_write(connection: sa.Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
-def _connect_args(url: sa.URL) -> dict:
+def _connect_args(url: sa.URL) -> dict[str, int]:
     """A server that vanishes without a word is noticed, by those drivers that can."""
     if not url.get_driver_name().startswith("psycopg"):
         return {}
@@ -131,7 +131,7 @@ def _connect_args(url: sa.URL) -> dict:
     return alive | {"connect_timeout": SINGLE_TRY, "tcp_user_timeout": 1000 * SINGLE_TRY}
 
 
-def _limit_waiting_for_locks(connection, record) -> None:
+def _limit_waiting_for_locks(connection: Any, _: object) -> None:
     with connection.cursor() as cursor:
         cursor.execute(f"SET lock_timeout = '{SINGLE_TRY}s'")
     connection.commit()

@@ -5,6 +5,7 @@ autograde would. Two things are better: an automatic mark never outlives the sub
 it, and a mark given by hand asks for a second look only where the answer has changed.
 """
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -25,8 +26,10 @@ STUDENT, ASSIGNMENT, NOTEBOOK = (TABLES[name] for name in ("student", "assignmen
 CELL, GRADE_CELL, TASK_CELL = (TABLES[name] for name in ("base_cell", "grade_cells", "task_cells"))
 SUBMISSION, SUBMITTED = TABLES["submitted_assignment"], TABLES["submitted_notebook"]
 GRADE, COMMENT = TABLES["grade"], TABLES["comment"]
-USED = (STUDENT, ASSIGNMENT, NOTEBOOK, CELL, GRADE_CELL, TASK_CELL, SUBMISSION, SUBMITTED)
-USED += (GRADE, COMMENT)
+USED = (
+    *(STUDENT, ASSIGNMENT, NOTEBOOK, CELL, GRADE_CELL, TASK_CELL),
+    *(SUBMISSION, SUBMITTED, GRADE, COMMENT),
+)
 
 NO_RESPONSE = "No response."
 """nbgrader's own words under an answer that was left as it came."""
@@ -97,6 +100,13 @@ class Recorder:
         """Extensions and penalties, where marks were given by hand or more time after grading."""
         self._database.transact(lambda db: self._settle_lateness(db, assignment))
 
+    def correct_times(self, assignment: str, handed_in: Mapping[str, datetime]) -> list[str]:
+        """Whose work was handed in at another time than the gradebook has: by student, in UTC.
+
+        Their lateness counts from here on, though nothing of theirs is judged again.
+        """
+        return self._database.transact(lambda db: self._correct_times(db, assignment, handed_in))
+
     def waiting(self, assignment: str) -> int:
         """Answers that a person has still to look at."""
         count = (
@@ -106,13 +116,32 @@ class Recorder:
             .join(ASSIGNMENT, SUBMISSION.c.assignment_id == ASSIGNMENT.c.id)
             .where(ASSIGNMENT.c.name == assignment, GRADE.c.needs_manual_grade)
         )
-        return self._database.transact(lambda db: db.scalar(count))
+        return self._database.transact(lambda db: db.scalar(count) or 0)
 
-    def _settle_lateness(self, db: sa.Connection, name: str) -> None:
+    def _correct_times(
+        self, db: sa.Connection, name: str, handed_in: Mapping[str, datetime]
+    ) -> list[str]:
+        recorded = db.execute(
+            sa.select(SUBMISSION.c.student_id, SUBMISSION.c.timestamp)
+            .join(ASSIGNMENT, SUBMISSION.c.assignment_id == ASSIGNMENT.c.id)
+            .where(ASSIGNMENT.c.name == name)
+        )
+        others = {
+            student: handed_in[student]
+            for student, timestamp in recorded
+            if handed_in.get(student, timestamp) != timestamp
+        }
+        if others:
+            self._settle_lateness(db, name, others)
+        return sorted(others)
+
+    def _settle_lateness(
+        self, db: sa.Connection, name: str, handed_in: Mapping[str, datetime] | None = None
+    ) -> None:
         counts = sa.func.coalesce(GRADE.c.manual_score, GRADE.c.auto_score)
         score = sa.func.sum(counts + sa.func.coalesce(GRADE.c.extra_credit, 0.0))
         columns = (SUBMITTED.c.id, SUBMISSION.c.student_id, ASSIGNMENT.c.id.label("assignment"))
-        handed_in = db.execute(
+        submitted = db.execute(
             sa.select(*columns, ASSIGNMENT.c.duedate, score.label("score"))
             .join_from(SUBMITTED, SUBMISSION, SUBMITTED.c.assignment_id == SUBMISSION.c.id)
             .join(ASSIGNMENT, SUBMISSION.c.assignment_id == ASSIGNMENT.c.id)
@@ -120,9 +149,10 @@ class Recorder:
             .where(ASSIGNMENT.c.name == name)
             .group_by(*columns, ASSIGNMENT.c.duedate)
         ).all()
-        for row in handed_in:
+        for row in submitted:
             more_time = self._extensions.of(row.student_id, name)
-            submission = _submission(db, row.assignment, row.student_id, None, more_time)
+            time = (handed_in or {}).get(row.student_id)
+            submission = _submission(db, row.assignment, row.student_id, time, more_time)
             late = _seconds_late(row, submission)
             penalty = self._penalty(row.student_id, row.score or 0.0, late)
             this = SUBMITTED.c.id == row.id
@@ -192,25 +222,26 @@ def _whose(outcome: Outcome) -> str:
 
 
 def _assignment(db: sa.Connection, outcome: Outcome) -> sa.Row:
-    found = db.execute(
+    notebooks = db.execute(
         sa.select(ASSIGNMENT.c.id, ASSIGNMENT.c.duedate, NOTEBOOK.c.id.label("notebook_id"))
         .join_from(ASSIGNMENT, NOTEBOOK)
         .where(ASSIGNMENT.c.name == outcome.assignment)
     ).all()
-    if not found:
+    if not notebooks:
         raise NotInGradebook(
             f"The gradebook has no assignment {outcome.assignment}. Type  course release "
             f"{outcome.assignment}  and grade again."
         )
-    if len(found) > 1:
+    if len(notebooks) > 1:
         raise NotInGradebook(
-            f"In the gradebook {outcome.assignment} has {len(found)} notebooks; the course grades "
-            "one in each assignment. Take the others out of its source folder and release again."
+            f"In the gradebook {outcome.assignment} has {len(notebooks)} notebooks; the course "
+            "grades one in each assignment. Take the others out of its source folder and release "
+            "again."
         )
-    return found[0]
+    return notebooks[0]
 
 
-def _cells(db: sa.Connection, notebook_id: str) -> list[sa.Row]:
+def _cells(db: sa.Connection, notebook_id: str) -> Sequence[sa.Row]:
     """All that can carry a grade (those with a max_score) or a comment (all but GradeCell)."""
     max_score = sa.func.coalesce(GRADE_CELL.c.max_score, TASK_CELL.c.max_score)
     return db.execute(
@@ -221,7 +252,7 @@ def _cells(db: sa.Connection, notebook_id: str) -> list[sa.Row]:
     ).all()
 
 
-def _check_same_assignment(outcome: Outcome, cells: list[sa.Row]) -> None:
+def _check_same_assignment(outcome: Outcome, cells: Sequence[sa.Row]) -> None:
     worth = {cell.name: cell.max_score for cell in cells if cell.max_score is not None}
     for mark in outcome.marks:
         if worth.get(mark.cell) != mark.most:
@@ -253,25 +284,26 @@ def _submission(
 
 def _submitted_notebook(db: sa.Connection, notebook_id: str, submission_id: str) -> str:
     ids = {"notebook_id": notebook_id, "assignment_id": submission_id}
-    found = db.scalar(sa.select(SUBMITTED.c.id).filter_by(**ids))
-    if found:
-        return found
-    ids["id"] = new_uuid()
-    db.execute(SUBMITTED.insert().values(ids))
-    return ids["id"]
+    existing: str | None = db.scalar(sa.select(SUBMITTED.c.id).filter_by(**ids))
+    if existing:
+        return existing
+    new: str = new_uuid()
+    db.execute(SUBMITTED.insert().values(ids | {"id": new}))
+    return new
 
 
 def _seconds_late(assignment: sa.Row, submission: sa.Row) -> float:
     if assignment.duedate is None or submission.timestamp is None:
         return 0.0
     due = assignment.duedate + (submission.extension or timedelta())
-    return max(0.0, (submission.timestamp - due).total_seconds())
+    late: timedelta = submission.timestamp - due
+    return max(0.0, late.total_seconds())
 
 
 def _write_grades(
     db: sa.Connection,
     notebook: str,
-    cells: list[sa.Row],
+    cells: Sequence[sa.Row],
     marks: tuple[Mark, ...],
     before: dict[str, Mark],
 ) -> float:
@@ -312,7 +344,7 @@ def _differ(mark: Mark | None, before: Mark | None) -> bool:
 
 
 def _write_comments(
-    db: sa.Connection, notebook: str, cells: list[sa.Row], marks: tuple[Mark, ...]
+    db: sa.Connection, notebook: str, cells: Sequence[sa.Row], marks: tuple[Mark, ...]
 ) -> None:
     """A comment stands under the answer, the mark of a function in the cell that checks it."""
     mark_of = {mark.cell.removesuffix(CHECK): mark for mark in marks}
@@ -336,7 +368,7 @@ def _storable(text: str) -> str:
 
 
 def _rows(
-    db: sa.Connection, table: sa.Table, notebook: str, cells: list[sa.Row]
+    db: sa.Connection, table: sa.Table, notebook: str, cells: Sequence[sa.Row]
 ) -> dict[str, sa.Row]:
     """One row for each cell, made where it is missing, held until the transaction ends.
 

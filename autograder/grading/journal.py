@@ -7,18 +7,18 @@ any moment is taken up again by recording all that is `unrecorded`: doing so twi
 import hashlib
 import json
 import os
-import platform
 import socket
 import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
-from functools import cache
-from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock, Timeout
 
+from autograder.errors import CourseError
+from autograder.files import digest_of, write_atomically
 from autograder.grading.outcome import Outcome
 from autograder.paths import ROOT
 
@@ -40,16 +40,12 @@ PRAGMA synchronous = NORMAL"""
 a network disk only where one process has the file to itself, which is what EXCLUSIVE says."""
 BUSY_SECONDS = 5
 
-JUDGING = ("autograder/grading", "autograder/sandbox", "course_lib")
-"""The sources on which a verdict depends: tests compute what they expect with all of course_lib."""
-PACKAGES = ("numpy", "torch", "matplotlib", "nbgrader", "mathematics-of-attention")
 
-
-class CannotRecord(Exception):
+class CannotRecord(CourseError):
     """Nothing of this submission was written: why, and what to do about it."""
 
 
-class CourseIsBusy(Exception):
+class CourseIsBusy(CourseError):
     """Somebody else is grading in this course folder: who, and what to do about it."""
 
 
@@ -177,28 +173,13 @@ def _is_broken(error: Exception) -> bool:
     return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
-def journal_key(submission: bytes, checks_digest: str, seed: int, environment: str) -> str:
-    """Equal exactly if nothing changed on which the marks depend."""
-    parts = (submission, checks_digest.encode(), str(seed).encode(), environment.encode())
-    return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
+def journal_key(submission: bytes, checks: str, seed: int, environment: str) -> str:
+    """Equal exactly if nothing changed on which the marks depend.
 
-
-@cache
-def environment_fingerprint() -> str:
-    """Readable, so that a worker that is refused can be told what differs."""
-    versions = [f"{name} {version(name)}" for name in PACKAGES]
-    return ", ".join(
-        [f"python {platform.python_version()}", *versions, f"sources {_digest_of_sources()[:16]}"]
-    )
-
-
-def _digest_of_sources() -> str:
-    digests = [
-        f"{path.relative_to(ROOT).as_posix()} {hashlib.sha256(path.read_bytes()).hexdigest()}"
-        for folder in JUDGING
-        for path in sorted((ROOT / folder).rglob("*.py"))
-    ]
-    return hashlib.sha256("\n".join(digests).encode()).hexdigest()
+    `checks` is the digest of what a worker is given, `environment` the worker's fingerprint.
+    """
+    handed_in = hashlib.sha256(submission).hexdigest()
+    return digest_of((), ROOT, handed_in, checks, str(seed), environment)
 
 
 @contextmanager
@@ -222,14 +203,14 @@ def course_lock(course: Path) -> Iterator[None]:
         raise CannotRecord(f"{folder} cannot be written to: {error}. {MAKE_ROOM}") from error
     try:
         with suppress(OSError):  # a courtesy to the next one; a full disk is told elsewhere
-            holder.write_text(json.dumps(_myself()))
+            write_atomically(holder, json.dumps(_myself()))
         yield
     finally:
         holder.unlink(missing_ok=True)
         lock.release()
 
 
-def _myself() -> dict:
+def _myself() -> dict[str, Any]:
     since = datetime.now().astimezone().isoformat(timespec="seconds")
     return {"pid": os.getpid(), "host": socket.gethostname(), "since": since}
 

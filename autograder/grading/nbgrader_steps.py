@@ -1,7 +1,8 @@
 """The same grading for `nbgrader autograde` and the formgrader's button, as nbgrader's own steps.
 
 Slower, one submission after another, and what nbgrader decides before its first step (a file of
-another name, invalid JSON) stays decided; the verdicts are the same.
+another name, invalid JSON) stays decided; the verdicts are the same. What is logged at nbgrader's
+ordinary level names nobody: the log in grading/ has all of it, and so has the level DEBUG.
 """
 
 import glob
@@ -15,6 +16,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from autograder.grading.grade_class import grade_class
 from autograder.grading.journal import Journal
 from autograder.grading.rebuild import Unreadable, rebuild
+from autograder.grading.sentences import anonymous, in_full
 from autograder.grading.warm_grader import grade_here
 
 
@@ -27,7 +29,8 @@ class Rebuild(NbGraderPreprocessor):
         try:
             return rebuild(_as_files(nb, stem), released, stem).notebook, resources
         except Unreadable as reason:
-            self.log.error("%s: %s", resources["nbgrader"]["student"], reason)
+            self.log.error("%s", anonymous(reason.note.fact))
+            self.log.debug("%s: %s", resources["nbgrader"]["student"], in_full(reason.note))
             return released, resources
 
 
@@ -38,12 +41,14 @@ class Referee(NbGraderPreprocessor):
         stem, student = (resources["nbgrader"][name] for name in ("assignment", "student"))
         course = _course(self)
         report = grade_class(course, stem, _warm_pool(stem), only=glob.escape(student), again=True)
-        for _, problem in report.problems:
-            self.log.warning("%s: %s", student, problem)
+        for _, note in report.problems:
+            self.log.warning("%s", anonymous(note.fact))
+            self.log.debug("%s: %s", student, in_full(note))
         with Journal(course / "grading" / "journal.db") as journal:
             outcome = journal.last_recorded(student, stem)
         if outcome is None:
-            raise RuntimeError(f"{student}: no marks were recorded; {report.problems}")
+            problems = "; ".join(anonymous(note.fact) for _, note in report.problems)
+            raise RuntimeError(f"no marks were recorded: {problems or 'nothing was handed in'}")
         return nbformat.reads(outcome.notebook, as_version=4), resources
 
 

@@ -3,20 +3,10 @@
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
-
-@dataclass(frozen=True)
-class Finding:
-    """The verdict on one property, as it is kept and shown."""
-
-    test: str
-    property: str
-    passed: bool
-    core: bool
-    hidden: bool
-    evidence: str = ""
-    hint: str = ""
-    mistake: str = ""
+from autograder.grading.notes import Note
+from course_lib.checking.findings import Finding
 
 
 @dataclass(frozen=True)
@@ -34,10 +24,20 @@ class Mark:
     """Digest of the student's text, so that a changed answer is noticed."""
     findings: tuple[Finding, ...] = ()
     comment: str = ""
+    """Of the grader, below the answer: the exercise and the reason."""
+    reason: str = ""
+    """Why there are no findings; a student's process may have said it."""
 
     @property
     def needs_person(self) -> bool:
         return self.state in ("by hand", "not gradable")
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "Mark":
+        """Raises ValueError, TypeError or KeyError for what `dataclasses.asdict` did not make."""
+        findings = tuple(map(Finding.from_dict, data["findings"]))
+        reason = data.get("reason", data["comment"].partition(": ")[2])  # an earlier version's
+        return cls(**data | {"findings": findings, "reason": reason})
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ class Outcome:
     key: str
     """The journal's key: hash of submission, assignment, seed and environment."""
     marks: tuple[Mark, ...]
-    repairs: tuple[str, ...] = ()
+    repairs: tuple[Note, ...] = ()
     """What was mended in the notebook before it ran."""
-    incidents: tuple[str, ...] = ()
+    incidents: tuple[Note, ...] = ()
     """What happened while it ran: time, memory, a process that died."""
     seconds: dict[str, float] = field(default_factory=dict)
     """By step: rebuild, run, referee, record."""
@@ -69,16 +69,16 @@ class Outcome:
 
     @classmethod
     def from_json(cls, text: str) -> "Outcome":
+        """Also of what an earlier version of the grader has kept.
+
+        Raises ValueError, TypeError or KeyError for what no version of it wrote.
+        """
         data = json.loads(text)
-        data["marks"] = tuple(_mark(mark) for mark in data["marks"])
+        data["marks"] = tuple(map(Mark.from_dict, data["marks"]))
         for name in ("repairs", "incidents"):
-            data[name] = tuple(data[name])
+            data[name] = tuple(map(Note.from_json, data[name]))
         return cls(**data)
 
 
 def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _mark(data: dict) -> Mark:
-    return Mark(**data | {"findings": tuple(Finding(**finding) for finding in data["findings"])})

@@ -8,10 +8,12 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import nbformat
 
+from autograder.grading.notes import Kind, Note
 from autograder.grading.outcome import Outcome
 from autograder.grading.referee import Job
 from autograder.grading.worker import work
@@ -30,7 +32,7 @@ CONTEXT = multiprocessing.get_context("spawn")
 
 @dataclass
 class _Worker:
-    process: multiprocessing.Process
+    process: BaseProcess
     pipe: Connection
     jobs: deque[Job] = field(default_factory=deque)
     """The first is at work, the others wait at the door."""
@@ -46,7 +48,8 @@ class _Jobs:
     """Jobs are read when their turn comes; some come back."""
 
     def __init__(self, jobs: Iterable[Job]):
-        self._rest, self._back = iter(jobs), deque()
+        self._rest = iter(jobs)
+        self._back: deque[Job] = deque()
 
     def ready(self, at_most: int = 1) -> int:
         """How many there are to take, as far as anybody wants to know."""
@@ -112,8 +115,8 @@ class LocalPool:
                     if not suspect and deaths[whose] > STARTS_AT_MOST:
                         raise NoSandbox("workers die before they have begun") from None
                     if suspect and deaths[whose] == DEATHS_AT_MOST:
-                        words = "the grader died of it twice"
-                        yield suspect, suspect.failed(self._released(), words)
+                        died = Note.of(Kind.GRADER_DIED, count=deaths[whose])
+                        yield suspect, suspect.failed(self._released(), died)
                         worker.jobs.popleft()
                     jobs.give_back(worker.jobs)
                     continue

@@ -4,7 +4,6 @@ Trusted, and never loads a student's code: the tests run here and call the stude
 through a socket. The verdict is what is computed here, never what a cell printed.
 """
 
-import builtins
 import json
 import re
 import time
@@ -18,24 +17,29 @@ from typing import Any
 import nbformat
 from nbformat.v4 import new_output
 
-from autograder.grading.outcome import Finding, Mark, Outcome, digest
+from autograder.exercises.cell_ids import CellIds, exercise_of_each_cell
+from autograder.grading.notes import Kind, Note
+from autograder.grading.outcome import Mark, Outcome, digest
 from autograder.grading.rebuild import Rebuilt, Unreadable, rebuild
+from autograder.grading.redact import for_student
 from autograder.grading.suspicious import mentioned, suspicious
 from autograder.sandbox import codec, limits
-from autograder.sandbox.host import Gone, NoSandbox, Sandbox, Student, TooSlow
+from autograder.sandbox.bounds import of_a_submission
+from autograder.sandbox.host import Gone, NoSandbox, Sandbox, Student
 from course_lib.checking import recordings
 from course_lib.checking.answers import NoAnswer
+from course_lib.checking.findings import Cause, FailureKind, Finding
 from course_lib.checking.judge import judge, judge_proof, report
-from course_lib.checking.perform import Question, Reply
+from course_lib.checking.perform import CallRequest, CallResult
 from course_lib.checking.run import DEFAULT_DTYPE, Run
+from course_lib.checking.terms import NO_LIMITS, NO_TERMS, Limits, Terms
 from course_lib.checking.verdicts import Verdict, earned
 
 MEMORY_SLACK = 12 * limits.MEBIBYTE
 """What the interpreter itself may need besides, where an exercise allows only so much memory."""
-
-
 EVIDENCE = 1000
 """Letters of it that are kept."""
+PROOF = "The lines are a proof"
 HUSHED = "nothing that could be called, once its process had ended"
 
 
@@ -51,7 +55,7 @@ class Job:
     device: str = "cpu"
     """Where answers written in torch are called."""
 
-    def failed(self, released: nbformat.NotebookNode, reason: str) -> Outcome:
+    def failed(self, released: nbformat.NotebookNode, reason: Note) -> Outcome:
         """No verdict was reached: no points, and a person must look."""
         marks = tuple(
             Mark(meta.grade_id, 0.0, meta.points, "not gradable")
@@ -73,6 +77,19 @@ class Grader:
     def released(self) -> nbformat.NotebookNode:
         return nbformat.read(self.package / f"{self.stem}.ipynb", as_version=4)
 
+    @cached_property
+    def exercises(self) -> dict[str, str]:
+        """Cell id -> name of the exercise that is judged there."""
+        return exercise_of_each_cell(path.name for path in (self.package / "checks").iterdir())
+
+    @cached_property
+    def limits(self) -> Limits:
+        """Of the one process that serves all exercises of a submission."""
+        records = [path.parent for path in (self.package / "checks").glob("*/record.json")]
+        return of_a_submission(
+            Terms.from_dict(recordings.read(folder)).limits for folder in records
+        )
+
     def grade(self, job: Job) -> Outcome:
         """Whatever was handed in, an outcome comes back."""
         try:
@@ -86,9 +103,9 @@ class Grader:
         try:
             rebuilt = rebuild(job.files, self.released, self.stem)
         except Unreadable as reason:
-            return job.failed(self.released, str(reason))
+            return job.failed(self.released, reason.note)
         clock.lap("rebuild")
-        with Attempt(self.sandbox, rebuilt, job.seed, job.device) as attempt:
+        with Attempt(self.sandbox, rebuilt, job.seed, job.device, self.limits) as attempt:
             attempt.run()
             clock.lap("run")
             marks = tuple(self._marks(rebuilt, attempt))
@@ -136,7 +153,7 @@ class Grader:
 
     def _look(self, meta: Any, attempt: "Attempt") -> list[Verdict] | Any | Exception:
         """What the visible tests find, or the proof that was built, or why there is neither."""
-        name = _name(meta)
+        name = self.exercises[meta.grade_id]
         folder = self.package / "checks" / name
         attempt.begin_exercise(name)
         try:
@@ -152,7 +169,7 @@ class Grader:
         self, name: str, check: str, folder: Path, attempt: "Attempt", hidden: bool
     ) -> list[Verdict]:
         exercise = recordings.read(folder)
-        library = attempt.prepare(name, check, tuple(exercise["withholds"]))
+        library = attempt.prepare(name, check, Terms.from_dict(exercise))
         device = attempt.device if library == "torch" else "cpu"
         run = Run(library, DEFAULT_DTYPE[library], device)
         return judge(name, run, folder, exercise, attempt.call, hidden=hidden)
@@ -164,8 +181,9 @@ class Grader:
         attempt: "Attempt",
         seen: list[Verdict] | Any | Exception,
     ) -> tuple[Mark, str]:
-        name = _name(meta)
-        answer = digest(rebuilt.answers.get(meta.grade_id.removesuffix("-check"), ""))
+        name = self.exercises[meta.grade_id]
+        answer_cell = CellIds.of(name).answer
+        answer = digest(rebuilt.answers.get(answer_cell, ""))
         folder = self.package / "checks" / name
         attempt.begin_exercise(name)
         try:
@@ -174,37 +192,42 @@ class Grader:
             if (folder / "blocks.json").is_file():
                 data = json.loads((folder / "blocks.json").read_text())
                 fault, points = judge_proof(name, seen, data)
-                found = Finding(
-                    name, "The lines are a proof", fault is None, True, False, fault or ""
+                cause = Cause(FailureKind.DIFFERS) if fault else None
+                finding = Finding(
+                    name, PROOF, not fault, core=True, evidence=fault or "", cause=cause
                 )
-                said = f"{name}: {fault or 'a proof. Every line follows from those above it.'}"
+                verdict = f"{name}: {fault or 'a proof. Every line follows from those above it.'}"
                 return Mark(
-                    meta.grade_id, points, meta.points, answer=answer, findings=(found,)
-                ), said
+                    meta.grade_id, points, meta.points, answer=answer, findings=(finding,)
+                ), verdict
             verdicts = seen + self._verdicts(name, meta.grade_id, folder, attempt, hidden=True)
             exercise, run = recordings.read(folder), verdicts[0].run
-            flags = suspicious(attempt.mentioned, tuple(exercise["withholds"]))
-            attempt.incidents += [f"{name}: {flag}" for flag in flags]
+            attempt.incidents += [
+                Note.of(Kind.WITHHELD_NAME, exercise=name, withheld=withheld)
+                for withheld in suspicious(attempt.mentioned, tuple(exercise["withholds"]))
+            ]
             points = round(float(earned(verdicts, exercise["points"])), 6)
             findings = tuple(map(_finding, verdicts))
             mark = Mark(meta.grade_id, points, meta.points, answer=answer, findings=findings)
-            return mark, _shown(report(name, exercise, [_without_data(v) for v in verdicts], run))
+            return mark, _shown(report(name, exercise, list(map(for_student, verdicts)), run))
         except NoAnswer as nothing:
-            tried = meta.grade_id.removesuffix("-check") in rebuilt.attempted
-            state = "graded" if tried else "not attempted"
-            words = f"{name}: {nothing if tried else 'not written yet'}"
-            return Mark(meta.grade_id, 0.0, meta.points, state, answer, comment=words), words
+            if answer_cell in rebuilt.attempted:
+                state, reason = "graded", str(nothing)
+            else:
+                state, reason = "not attempted", "not written yet"
         except Gone as gone:
-            words = f"{name}: {gone}"
-            return Mark(meta.grade_id, 0.0, meta.points, answer=answer, comment=words), words
+            state, reason = "graded", str(gone)
         except NoSandbox:
             raise
         except Exception as error:  # a fault of ours costs no other exercise its verdict
-            words = f"{name}: could not be judged; a person will look at it"
-            attempt.incidents.append(f"{name}: the grader stopped in it: {_word(repr(error), 200)}")
-            return Mark(
-                meta.grade_id, 0.0, meta.points, "not gradable", answer, comment=words
-            ), words
+            state, reason = "not gradable", "could not be judged; a person will look at it"
+            told = _word(repr(error), 200)
+            attempt.incidents.append(Note.of(Kind.JUDGE_FAILED, told, exercise=name))
+        words = f"{name}: {reason}"
+        without_findings = Mark(
+            meta.grade_id, 0.0, meta.points, state, answer, comment=words, reason=reason
+        )
+        return without_findings, words
 
 
 @dataclass
@@ -215,7 +238,9 @@ class Attempt:
     rebuilt: Rebuilt
     seed: int
     device: str = "cpu"
-    incidents: list[str] = field(default_factory=list)
+    own: Limits = NO_LIMITS
+    """Where the exercises ask for others than the grader's."""
+    incidents: list[Note] = field(default_factory=list)
     too_slow: bool = False
     hushed: bool = False
     """It may know hidden inputs: no word of its own is passed on any more."""
@@ -226,7 +251,7 @@ class Attempt:
     """How often the process ended in the hands of an exercise."""
     _exercise: str = ""
     _in_use_by: str = ""
-    _prepared: tuple[str, tuple[str, ...], list[str]] | None = None
+    _prepared: tuple[str, Terms, list[str]] | None = None
     _libraries: dict[str, str] = field(default_factory=dict)
     """Of the answers that the process has at hand."""
     _output_left: int = limits.ALL_OUTPUT
@@ -241,9 +266,9 @@ class Attempt:
     def mentioned(self) -> set[str]:
         return mentioned([cell.source for cell in self.rebuilt.code()])
 
-    def _new_process(self, *memory: int) -> Student:
+    def _new_process(self, memory: int | None = None) -> Student:
         """One that has only the time that those before it left."""
-        student = self.sandbox.student(*memory)
+        student = self.sandbox.student(memory, self.own)
         student.deadline = self._deadline
         return student
 
@@ -255,21 +280,22 @@ class Attempt:
             if not keep and student.only_define({cell.id: cell.source for cell in cells}):
                 return
         except Gone as gone:  # pragma: no cover  (nothing of the student's has run)
-            self.incidents.append(f"the process did not begin: {gone}")
+            self.incidents.append(Note.of(Kind.NOT_STARTED, str(gone), cause=gone.kind))
             return
         for number, cell in enumerate(cells, start=1):
             try:
                 answer = student.run_cell(cell.id, cell.source)
             except Gone as gone:
                 self._fatal.add(cell.id)
-                self._tell(f"the cell {cell.id} was left out", gone)
+                self._tell(Note.of(Kind.CELL_LEFT_OUT, str(gone), cell=cell.id, cause=gone.kind))
                 if keep:
                     cell.outputs = [new_output("stream", name="stderr", text=f"{gone}\n")]
                 if student is self._student:
                     self._start_again(keep)
                 return
             if student.interrupted:
-                self._tell(cell.id, TooSlow(f"it took more than {limits.CELL_SECONDS} seconds"))
+                too_slow = {"limit": student.cell_seconds, "cause": FailureKind.TOO_SLOW}
+                self._tell(Note.of(Kind.CELL_TOO_SLOW, cell=cell.id, **too_slow))
             if keep:
                 self._keep_outputs(cell, number, answer)
 
@@ -298,9 +324,9 @@ class Attempt:
         self._in_use_by = self._exercise
         return self._student
 
-    def prepare(self, name: str, check: str, withholds: tuple[str, ...]) -> str:
+    def prepare(self, name: str, check: str, terms: Terms) -> str:
         """Have the answer rebuilt in the student's process, if need be, and say its library."""
-        request = name, withholds, self.rebuilt.above(check)
+        request = name, terms, self.rebuilt.above(check)
         if name in self._libraries and self._student.alive:
             self._prepared = request
             return self._libraries[name]
@@ -315,7 +341,9 @@ class Attempt:
 
     def value(self, name: str, check: str) -> Any:
         try:
-            return codec.decode(self._answer(name, (), self.rebuilt.above(check)).get("value"), [])
+            return codec.decode(
+                self._answer(name, NO_TERMS, self.rebuilt.above(check)).get("value"), []
+            )
         except codec.Unacceptable:
             raise NoAnswer(f"{name} is not a list of letters") from None
 
@@ -328,7 +356,7 @@ class Attempt:
     def _its_word(self, text: Any, *at_most: int) -> str:
         return HUSHED if self.hushed else _word(text, *at_most)
 
-    def call(self, question: Question) -> Reply:
+    def call(self, question: CallRequest) -> CallResult:
         """The transport of every call that a test makes."""
         try:
             student = self._alive()
@@ -336,34 +364,36 @@ class Attempt:
                 return self._call_in_little_memory(question)
             return self._call(student, question)
         except Gone as gone:
-            self._tell(question.function, gone)
-            return Reply(failure=str(gone))
+            self._tell(self._call_failed(str(gone), gone.kind))
+            return CallResult(failure=str(gone), cause=Cause(gone.kind))
 
-    def _call(self, student: Student, question: Question) -> Reply:
+    def _call(self, student: Student, question: CallRequest) -> CallResult:
         reply = student.call(question)
         if student.interrupted:
-            self._tell(question.function, TooSlow(reply.failure))
+            self._tell(self._call_failed(reply.failure, FailureKind.TOO_SLOW))
         return reply
 
-    def _tell(self, what: str, gone: Gone) -> None:
-        if (words := f"{what}: {gone}") not in self.incidents:
-            self.incidents.append(words)
-        self.too_slow |= isinstance(gone, TooSlow)
+    def _call_failed(self, reason: str, cause: FailureKind) -> Note:
+        return Note.of(Kind.CALL_FAILED, reason, exercise=self._exercise, cause=cause)
 
-    def _call_in_little_memory(self, question: Question) -> Reply:
+    def _tell(self, note: Note) -> None:
+        if note not in self.incidents:
+            self.incidents.append(note)
+        self.too_slow |= note.fact.cause is FailureKind.TOO_SLOW
+
+    def _call_in_little_memory(self, question: CallRequest) -> CallResult:
         """In a process of its own, to which the kernel gives no more from the first line on."""
         with self._new_process(question.at_most + MEMORY_SLACK) as student:
             self._begin(student)
             if student.alive:
                 student.prepare(*self._prepared)
                 reply = self._call(student, question)
-                if "MemoryError" in reply.failure or "allocate memory" in reply.failure:
+                if reply.cause and reply.cause.kind is FailureKind.OUT_OF_MEMORY:
                     words = f"needed more than {question.at_most / limits.MEBIBYTE:.3g} MiB"
-                    return Reply(failure=words, over_memory=True)
+                    return CallResult(failure=words, cause=Cause(FailureKind.OVER_MEMORY))
                 return reply
-        return Reply(
-            failure="its cells need more memory than this exercise allows", over_memory=True
-        )
+        words = "its cells need more memory than this exercise allows"
+        return CallResult(failure=words, cause=Cause(FailureKind.OVER_MEMORY))
 
     def _keep_outputs(self, cell: nbformat.NotebookNode, number: int, answer: dict) -> None:
         cell.execution_count = number
@@ -437,10 +467,6 @@ def _seed_to_tell(seed: int) -> int:
     return int(digest(f"of the student's process: {seed}")[:15], 16)
 
 
-def _name(meta: Any) -> str:
-    return meta.grade_id.removesuffix("-check").replace("-", "_")
-
-
 def _graded(notebook: nbformat.NotebookNode) -> Iterator[nbformat.NotebookNode]:
     for cell in notebook.cells:
         if cell.get("metadata", {}).get("nbgrader", {}).get("grade"):
@@ -448,28 +474,8 @@ def _graded(notebook: nbformat.NotebookNode) -> Iterator[nbformat.NotebookNode]:
 
 
 def _finding(verdict: Verdict) -> Finding:
-    shown = _without_data(verdict)
-    return Finding(
-        verdict.test,
-        verdict.property,
-        verdict.passed,
-        verdict.core,
-        verdict.hidden,
-        _shown(shown.evidence, EVIDENCE),
-        verdict.hint,
-        verdict.mistake,
-    )
-
-
-def _without_data(verdict: Verdict) -> Verdict:
-    """Of a hidden test nothing is told that a student's exception could have carried out."""
-    if not verdict.hidden or not verdict.evidence:
-        return verdict
-    raised = re.match(r"it raised (\w{1,40})", verdict.evidence)
-    line = re.search(r", line (\d{1,5})", verdict.evidence)
-    known = raised and isinstance(getattr(builtins, raised[1], None), type)
-    words = f"it raised {raised[1] if known else 'an exception'}" if raised else "hidden"
-    return replace(verdict, evidence=words + (f", line {line[1]}" if raised and line else ""))
+    """The whole of it, as it is kept: what of it may be shown is decided where it is shown."""
+    return replace(verdict.alone(), evidence=_shown(verdict.evidence, EVIDENCE))
 
 
 class _Clock:

@@ -81,7 +81,8 @@ def _unreadable(folder: Path) -> str:
 
 def read(course: Path, stem: str, student: str) -> Submission:
     folder = course / "submitted" / student / stem
-    files, room = {}, BYTES_AT_MOST
+    files: dict[str, bytes] = {}
+    room = BYTES_AT_MOST
     for path in _regular_files(folder):
         size = path.stat().st_size
         if len(files) == FILES_AT_MOST or size > room:
@@ -116,6 +117,7 @@ def _time(text: bytes) -> datetime | None:
     if not text.strip() or len(text) > A_TIME:
         return None
     try:
-        return parse_utc(text.decode().strip())
+        time: datetime | None = parse_utc(text.decode().strip())
+        return time
     except (ValueError, OverflowError, UnicodeDecodeError):
         return None

@@ -10,21 +10,20 @@ import warnings
 
 def suspicious(mentioned: set[str], withholds: tuple[str, ...]) -> list[str]:
     """The withheld names among those that the code mentions."""
-    last = {name.rpartition(".")[2]: name for name in withholds}
-    found = [name for word, name in last.items() if word in mentioned]
-    return [f"its code mentions {name}, which the exercise asks to write" for name in found]
+    by_last_part = {name.rpartition(".")[2]: name for name in withholds}
+    return [name for last_part, name in by_last_part.items() if last_part in mentioned]
 
 
 def mentioned(sources: list[str]) -> set[str]:
-    """Every name that the code reaches for, whichever way."""
-    found: set[str] = set()
+    """Every name that the code reaches for, whichever way. Any text may be given: none is run."""
+    names: set[str] = set()
     for source in sources:
         with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 tree = ast.parse(source)
-            found.update(*map(_mentions, ast.walk(tree)))
-    return found
+            names.update(*map(_mentions, ast.walk(tree)))
+    return names
 
 
 def _mentions(node: ast.AST) -> list[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
 
+from autograder.grading.notes import Kind, Note
 from autograder.grading.referee import Grader, Job
 from autograder.sandbox import limits
 from autograder.sandbox.host import NoSandbox, Sandbox
@@ -55,4 +56,4 @@ def _grade(grader: Grader, job: Job) -> object:
     try:
         return grader.grade(job)
     except Exception as error:  # a fault of ours must not cost the class its marks
-        return job.failed(grader.released, f"the grader itself stopped: {error!r}")
+        return job.failed(grader.released, Note.of(Kind.GRADER_FAILED, repr(error)))

@@ -4,13 +4,13 @@ import hashlib
 import json
 import shutil
 import tempfile
-import zipfile
 from pathlib import Path
 
 import click
 import nbformat
 
 from autograder.exercises.assignment import Assignment
+from autograder.files import write_atomically, zip_folder
 from autograder.release.bundle import (
     CONTENTS,
     version_of,
@@ -54,7 +54,7 @@ def bundle_of_all(course: Path, stems: list[str]) -> Path:
         write_requirements(folder)
         for stem in stems:
             shutil.copytree(course / "release" / stem, folder / stem)
-        return _zip(folder, course / "bundles" / f"{WHOLE}.zip")
+        return zip_folder(folder, course / "bundles" / f"{WHOLE}.zip")
 
 
 def make_release(assignment: Assignment, course: Path, reseed: bool = False) -> Path:
@@ -85,7 +85,7 @@ def make_release(assignment: Assignment, course: Path, reseed: bool = False) -> 
     keep_seed(course, stem, seed)
     folder = course / "release" / stem
     _remember_version(course, stem, version, visible_tests(folder))
-    return _zip(folder, course / "bundles" / f"{stem}.zip")
+    return zip_folder(folder, course / "bundles" / f"{stem}.zip")
 
 
 def _put(new: Path, target: Path) -> None:
@@ -117,10 +117,9 @@ def _complete(assignment: Assignment, folder: Path) -> str:
 def _remember_version(course: Path, stem: str, version: str, tests: dict[str, str]) -> None:
     """Which visible tests each version had, so that feedback can say which were mended since."""
     path = course / "versions" / f"{stem}.json"
-    path.parent.mkdir(exist_ok=True)
-    known = json.loads(path.read_text()) if path.is_file() else {}
-    known.pop(version, None)  # the newest stands last
-    path.write_text(json.dumps(known | {version: tests}, indent=1) + "\n")
+    earlier = json.loads(path.read_text()) if path.is_file() else {}
+    earlier.pop(version, None)  # the newest stands last
+    write_atomically(path, json.dumps(earlier | {version: tests}, indent=1) + "\n")
 
 
 def _generate(course: Path, stem: str, place: Path) -> Path:
@@ -135,12 +134,3 @@ def _generate(course: Path, stem: str, place: Path) -> Path:
             "Not released; what you had released stays."
         )
     return place / "release" / stem
-
-
-def _zip(folder: Path, target: Path) -> Path:
-    target.parent.mkdir(exist_ok=True)
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(folder.rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts:
-                archive.write(path, Path(folder.name) / path.relative_to(folder))
-    return target

@@ -251,7 +251,7 @@ def _write_code_checks(exercise: CodeExercise, folder: Path, seed: int, hidden: 
         "points": exercise.points,
         "section": exercise.section,
         "worked": worked,
-        "withholds": list(exercise.withholds),
+        **exercise.terms.to_dict(),
         "hidden": sum(test.hidden for test in exercise.tests),
         "tests": {
             test.name: record_test(tests[test.name], model, mistakes, oracle, seed) | {"seed": seed}

@@ -2,16 +2,19 @@
 
 import os
 import re
-import shutil
 import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import click
 import nbformat
 from nbgrader.api import Gradebook, MissingEntry
 
+from autograder.errors import CourseError
+from autograder.files import write_atomically
 from autograder.paths import ROOT
 
 COURSE = ROOT / "_build" / "course"
@@ -31,7 +34,8 @@ def released_version(course: Path, stem: str) -> str:
 
 def prepare_course(course: Path) -> None:
     course.mkdir(parents=True, exist_ok=True)
-    shutil.copy(Path(__file__).with_name("nbgrader_config.py"), course / "nbgrader_config.py")
+    settings = Path(__file__).with_name("nbgrader_config.py").read_bytes()
+    write_atomically(course / "nbgrader_config.py", settings)
 
 
 def nbgrader_api(course: Path):
@@ -50,13 +54,42 @@ def why(result: dict) -> str:
     return re.sub(r"^\s*[\w.]+: ", "", reasons[-1])
 
 
-def nbgrader_configuration(course: Path):
-    """What the folder's nbgrader_config.py says."""
-    from traitlets.config import PyFileConfigLoader
+SETTINGS = "local_config.py"
 
-    config = PyFileConfigLoader("nbgrader_config.py", path=str(course)).load_config()
+
+class BadSettings(CourseError):
+    """The course's settings cannot be used: where, what, and what to write."""
+
+    def __init__(self, path: Path, line: int | None, problem: str, remedy: str):
+        self.path, self.line = path, line
+        super().__init__(f"{path}{f':{line}' if line else ''}: {problem}\n  {remedy}")
+
+
+def nbgrader_configuration(course: Path) -> Any:
+    """What the folder's nbgrader_config.py and local_config.py say. Raises BadSettings."""
+    from traitlets.config import ConfigFileNotFound, PyFileConfigLoader
+
+    try:
+        config = PyFileConfigLoader("nbgrader_config.py", path=str(course)).load_config()
+    except ConfigFileNotFound:
+        raise
+    except Exception as error:  # both files are Python, and somebody writes in them
+        path, line = _place_of(error, course)
+        problem = f"{type(error).__name__}: {error}"
+        raise BadSettings(path, line, problem, "mend that line; the rest may stay") from None
     config.CourseDirectory.root = str(course.resolve())
     return config
+
+
+def _place_of(error: Exception, course: Path) -> tuple[Path, int | None]:
+    """The line of the settings in which it arose."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return Path(error.filename), error.lineno
+    frames = traceback.extract_tb(error.__traceback__)
+    settings = [frame for frame in frames if Path(frame.filename).is_relative_to(course)]
+    if not settings:
+        return course / SETTINGS, None
+    return Path(settings[-1].filename), settings[-1].lineno
 
 
 def find_tools() -> None:
@@ -72,10 +105,8 @@ def gradebook_address(course: Path) -> str:
     return url or f"sqlite:///{course.resolve() / 'gradebook.db'}"
 
 
-class NoCourse(click.ClickException):
+class NoCourse(CourseError):
     """There is no course folder here."""
-
-    exit_code = 2
 
     def __init__(self, course: Path):
         super().__init__(

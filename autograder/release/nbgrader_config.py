@@ -26,11 +26,17 @@ c.GenerateFeedback.exporter_class = "autograder.reports.exporter.FeedbackExporte
 c.Execute.skip_cells_with_tag = "no cell carries this tag"
 
 # Feedback and formgrader show what a student wrote; nothing in it may act.
-c.HTMLExporter.filters = {"markdown2html": "autograder.typeset.sanitise.markdown_to_html"}
+c.HTMLExporter.filters = {
+    "markdown2html": "autograder.typeset.sanitise.markdown_to_html",
+    "clean_html": "autograder.typeset.sanitise.clean_html",
+}
 c.HTMLExporter.sanitize_html = True
 
-# The formgrader shows the rubric beside each proof; no file holds it.
-c.HTMLExporter.preprocessors = ["autograder.release.rubric.ShowRubric"]
+# The formgrader shows the rubric beside each proof, and what the tests saw; no file holds either.
+c.HTMLExporter.preprocessors = [
+    "autograder.release.rubric.ShowRubric",
+    "autograder.reports.formgrader.ShowEvidence",
+]
 
 # What is yours, such as c.CourseDirectory.db_url, stands in a file that no release writes over.
 load_subconfig("local_config.py")  # noqa: F821

@@ -15,6 +15,7 @@ from autograder.exercises.assignment import (
     ProofQuestion,
 )
 from autograder.release.course_folder import nbgrader_configuration
+from course_lib.checking.terms import Limits
 
 SCHEMA = 3
 PROOF_STUB = "*Write your proof here: text, LaTeX, or a photograph dropped into this cell.*"
@@ -77,7 +78,9 @@ def task(exercise: Exercise) -> str:
     head = f"## {exercise.number} {exercise.title}{star}\n\n{size}"
     match exercise:
         case CodeExercise():
-            return f"{head}\n\n{exercise.prompt}\n\n{_properties(exercise)}"
+            return "\n\n".join(
+                [head, exercise.prompt, _properties(exercise), *_limits(exercise.limits)]
+            )
         case ProofBlocks():
             lines = "\n".join(f"- **{letter}** &nbsp; {text}" for letter, text in exercise.shown)
             return (
@@ -96,6 +99,18 @@ def _properties(exercise: CodeExercise) -> str:
         return f"- {test.property}{first}{later}"
 
     return "What is checked:\n\n" + "\n".join(line(test) for test in exercise.tests)
+
+
+def _limits(limits: Limits) -> list[str]:
+    """Said where an exercise has its own."""
+    parts = {
+        "a call of your function may take {:g} seconds": limits.call_seconds,
+        "a cell may take {:g} seconds": limits.cell_seconds,
+        "your code may need {:g} MiB of memory": limits.memory_mib,
+        "your function may return {:g} MiB": limits.returned_mib,
+    }
+    stated = [words.format(value) for words, value in parts.items() if value is not None]
+    return [f"When it is graded, {'; '.join(stated)}."] if stated else []
 
 
 def _cells_of(exercise: Exercise) -> list[nbformat.NotebookNode]:

@@ -3,6 +3,8 @@
 import secrets
 from pathlib import Path
 
+from autograder.files import write_atomically
+
 
 def secret_seed(course: Path, stem: str) -> int:
     """The seed of the hidden inputs: one for each assignment and class, kept for every regrade."""
@@ -18,6 +20,4 @@ def draw_seed() -> int:
 
 def keep_seed(course: Path, stem: str, seed: int) -> None:
     path = course / "seeds" / stem
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(f"{seed}\n")
-    path.chmod(0o600)
+    write_atomically(path, f"{seed}\n", mode=0o600)

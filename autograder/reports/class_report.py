@@ -1,24 +1,31 @@
-"""`course report NN_topic`: how the class did and where it stumbled, on one page."""
+"""`course report NN_topic`: how the class did and where it stumbled, on one page.
 
-import re
+The page, its pictures and its counts are made of anonymous submissions; what names people is
+collected apart, and only where names were asked for.
+"""
+
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 
+from autograder.files import write_atomically
 from autograder.grading.journal import Journal, course_lock
-from autograder.grading.outcome import Outcome
+from autograder.grading.notes import Fact, Kind
+from autograder.grading.sentences import anonymous, in_full
+from autograder.release.outline import Outline, read_outline
+from autograder.reports.anonymous import AnonymousResult, AnonymousSubmission, anonymised
 from autograder.reports.figures import class_pictures
 from autograder.reports.pages import page
 from autograder.reports.results import Result, Sheet, Submission, read_sheets
 from autograder.typeset.typesetter import Typesetter
+from course_lib.checking.findings import FailureKind
 
 FEW = 5
 """In a smaller class a distribution is nearly a list of names."""
-ENDLESS = "it took more than"
 STEPS = {
     "rebuild": "rebuilding the notebook",
     "run": "running its cells",
@@ -27,7 +34,7 @@ STEPS = {
 
 
 @dataclass
-class Exercise:
+class ExerciseCount:
     """One exercise in the whole class."""
 
     number: str
@@ -55,7 +62,7 @@ class Exercise:
 
 
 @dataclass(frozen=True)
-class Property:
+class PropertyCount:
     """One test in the class: how many of those who tried failed it."""
 
     number: str
@@ -66,33 +73,31 @@ class Property:
 
 
 @dataclass(frozen=True)
-class Misconception:
+class MistakeCount:
     """One known mistake, and how many gave its very numbers."""
 
     number: str
     title: str
     mistake: str
     students: int
-    names: tuple[str, ...]
 
 
 @dataclass
 class Summary:
-    """All that the report says; nobody is named in it but where names were asked for."""
+    """All that the report says where it names nobody."""
 
     title: str
     most: float
     totals: list[float]
-    exercises: list[Exercise]
-    hardest: list[Property]
-    misconceptions: list[Misconception]
+    exercises: list[ExerciseCount]
+    hardest: list[PropertyCount]
+    misconceptions: list[MistakeCount]
     unnamed: dict[str, int]
     """Exercise: students whose failure no single known mistake explains."""
-    absent: list[str]
+    absent: int
     seconds: dict[str, list[float]]
-    repairs: list[tuple[str, int, tuple[str, ...]]]
-    incidents: list[tuple[str, int, tuple[str, ...]]]
-    points_of: dict[str, float]
+    repairs: list[tuple[str, int]]
+    incidents: list[tuple[str, int]]
     waiting: int
     """Answers that a person has still to look at."""
     late: int
@@ -108,142 +113,154 @@ class Summary:
         return [sum(parts) for parts in zip(*self.seconds.values(), strict=True)]
 
 
+@dataclass
+class Roll:
+    """Who did what: for the page with names, and nowhere else."""
+
+    labels: Mapping[str, str]
+    points: dict[str, float] = field(default_factory=dict)
+    made: dict[tuple[str, str], list[str]] = field(default_factory=lambda: defaultdict(list))
+    """Number of the exercise and mistake: who made it."""
+    notes: dict[str, list[str]] = field(default_factory=dict)
+    """Student: repairs and incidents in full."""
+    failed: dict[str, list[Result]] = field(default_factory=dict)
+    """Student: the exercises in which something does not hold."""
+    absent: list[str] = field(default_factory=list)
+
+    def add(self, submission: Submission) -> None:
+        student, outcome = submission.outcome.student, submission.outcome
+        self.points[student] = submission.points
+        for result in submission.results:
+            for mistake in sorted({finding.mistake for finding in result.failed} - {""}):
+                self.made[result.exercise.number, mistake].append(student)
+        if notes := [*outcome.repairs, *outcome.incidents]:
+            self.notes[student] = [in_full(note, self.labels) for note in notes]
+        if failed := [result for result in submission.results if result.failed]:
+            self.failed[student] = failed
+
+
 def write_report(course: Path, stem: str, names: bool = False) -> Path | None:
-    """Write the page and say where it is; None where nothing is graded."""
+    """Write the page and say where it is; None where nothing is graded.
+
+    Raises CourseIsBusy, CannotRecord.
+    """
+    outline = read_outline(course, stem)
+    count, roll = ClassCount(outline), Roll(outline.labels) if names else None
     with ExitStack() as stack:
         stack.enter_context(course_lock(course))
         journal = stack.enter_context(Journal(course / "grading" / "journal.db"))
         sheets = read_sheets(course, stem)
-        graded = (
-            Submission(o, sheets.get(o.student, Sheet(o.student)), {})
-            for o in journal.recorded(stem)
-        )
-        summary = summarise(graded, set(sheets))
-    if summary is None:
+        graded = set()
+        for outcome in journal.recorded(stem):  # one by one: a class need not fit into memory
+            sheet = sheets.get(outcome.student, Sheet(outcome.student))
+            submission = Submission(outcome, sheet, outline)
+            count.add(anonymised(submission))
+            graded.add(outcome.student)
+            if roll:
+                roll.add(submission)
+    if not graded:
         return None
+    absent = sorted(set(sheets) - graded)
+    summary = count.summary(len(absent))
+    if roll:
+        roll.absent = absent
     with Typesetter() as typesetter:
         html = page(
             "class_report.html",
             typesetter,
             summary=summary,
             pictures=class_pictures(summary),
-            names=names,
+            roll=roll,
             few=len(summary.totals) < FEW,
             steps=STEPS,
             made=f"{datetime.now(UTC):%d %B %Y}",
         )
     path = course / "reports" / f"{stem}{'-with-names' * names}.html"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(html, encoding="utf-8")
-    if names:
-        path.chmod(0o600)
+    write_atomically(path, html, mode=0o600 if names else None)
     return path
 
 
-def summarise(graded: Iterable[Submission], everybody: set[str]) -> Summary | None:
-    """Count; one submission after the other, so that a class need not fit into memory."""
-    count = _Count()
-    for submission in graded:
-        count.add(submission)
-    return count.summary(everybody) if count.points else None
-
-
 @dataclass
-class _Count:
-    title: str = ""
+class ClassCount:
+    """Counts a class, one anonymous submission after the other."""
+
+    outline: Outline
     most: float = 0.0
-    points: dict[str, float] = field(default_factory=dict)
-    exercises: dict[str, Exercise] = field(default_factory=dict)
-    tests: dict[tuple, list[bool]] = field(default_factory=lambda: defaultdict(list))
-    slips: dict[tuple, list[str]] = field(default_factory=lambda: defaultdict(list))
+    totals: list[float] = field(default_factory=list)
+    exercises: dict[str, ExerciseCount] = field(default_factory=dict)
+    tests: dict[tuple[str, str, bool], list[bool]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    mistakes: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     waiting: int = 0
     late: int = 0
-    unnamed: Counter = field(default_factory=Counter)
+    unnamed: Counter[str] = field(default_factory=Counter)
     seconds: dict[str, list[float]] = field(default_factory=lambda: {step: [] for step in STEPS})
-    repairs: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-    incidents: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    repairs: Counter[str] = field(default_factory=Counter)
+    incidents: Counter[str] = field(default_factory=Counter)
 
-    def add(self, submission: Submission) -> None:
-        student, outcome = submission.outcome.student, submission.outcome
-        self.title, self.most = submission.title, submission.most
-        self.points[student] = submission.points
-        self.waiting += len(submission.waits)
-        self.late += bool(submission.sheet.penalty)
+    def add(self, submission: AnonymousSubmission) -> None:
+        self.most = submission.most
+        self.totals.append(submission.points)
+        self.waiting += submission.waiting
+        self.late += submission.late
         for result in submission.results:
-            if result.mark:
-                self._add_result(outcome, result)
+            self._add_result(result, submission.incidents)
         for step, seconds in self.seconds.items():
-            seconds.append(outcome.seconds.get(step, 0.0))
-        for where, said in ((self.repairs, outcome.repairs), (self.incidents, outcome.incidents)):
-            for words in sorted({without_names(words) for words in said}):
-                where[words].append(student)
+            seconds.append(submission.seconds.get(step, 0.0))
+        for counter, facts in (
+            (self.repairs, submission.repairs),
+            (self.incidents, submission.incidents),
+        ):
+            counter.update(sorted({anonymous(fact, self.outline.labels) for fact in facts}))
 
-    def _add_result(self, outcome: Outcome, result: Result) -> None:
-        new = Exercise(result.number, result.title, result.mark.most)
-        exercise = self.exercises.setdefault(result.slug, new)
-        if result.mark.state == "not attempted" and result.row.by_hand is None:
-            exercise.unattempted += 1
-        elif result.points is None:
-            exercise.waits += 1
+    def _add_result(self, result: AnonymousResult, incidents: frozenset[Fact]) -> None:
+        exercise = result.exercise
+        new = ExerciseCount(exercise.number, exercise.title, result.most)
+        counted = self.exercises.setdefault(exercise.name, new)
+        if not result.attempted:
+            counted.unattempted += 1
+        elif result.share is None:
+            counted.waits += 1
         else:
-            exercise.shares.append(result.share)
-        for finding in result.mark.findings:
-            key = result.number, finding.property, finding.hidden
+            counted.shares.append(result.share)
+        for finding in result.findings:
+            key = exercise.number, finding.property, finding.hidden
             self.tests[key].append(finding.passed)
-        named = {finding.mistake for finding in result.failed if finding.mistake}
-        for mistake in named:
-            self.slips[result.number, result.title, mistake].append(outcome.student)
-        if result.failed and not named and not _has_no_numbers(result, outcome):
-            self.unnamed[result.number] += 1
+        named = sorted(result.mistakes)
+        self.mistakes.update((exercise.number, exercise.title, mistake) for mistake in named)
+        if result.failed and not result.mistakes and not _has_no_numbers(result, incidents):
+            self.unnamed[exercise.number] += 1
 
-    def summary(self, everybody: set[str]) -> Summary:
+    def summary(self, absent: int) -> Summary:
+        """Of all that were added, of whom there is one at least."""
         hardest = [
-            Property(*key, failed, len(passed))
+            PropertyCount(*key, failed, len(passed))
             for key, passed in self.tests.items()
             if (failed := len(passed) - sum(passed))
         ]
         return Summary(
-            title=self.title,
+            title=self.outline.heading,
             most=self.most,
-            totals=sorted(self.points.values()),
+            totals=sorted(self.totals),
             exercises=list(self.exercises.values()),
             hardest=sorted(hardest, key=lambda p: -p.failed / p.of),
-            misconceptions=sorted(
-                (Misconception(*key, len(who), tuple(who)) for key, who in self.slips.items()),
-                key=lambda m: -m.students,
-            ),
+            misconceptions=[MistakeCount(*key, n) for key, n in self.mistakes.most_common()],
             unnamed=dict(self.unnamed),
-            absent=sorted(everybody - set(self.points)),
+            absent=absent,
             seconds=self.seconds,
-            repairs=_often(self.repairs),
-            incidents=_often(self.incidents),
-            points_of=dict(sorted(self.points.items())),
+            repairs=self.repairs.most_common(),
+            incidents=self.incidents.most_common(),
             waiting=self.waiting,
             late=self.late,
         )
 
 
-def _has_no_numbers(result: Result, outcome: Outcome) -> bool:
+def _has_no_numbers(result: AnonymousResult, incidents: frozenset[Fact]) -> bool:
     """A proof that is built, or a loop without end: no known mistake could explain it."""
-    name = result.slug.replace("-", "_")
-    is_built = any(finding.test == name for finding in result.failed)
-    return is_built or any(words.startswith(f"{name}: {ENDLESS}") for words in outcome.incidents)
-
-
-def _often(said: dict[str, list[str]]) -> list[tuple[str, int, tuple[str, ...]]]:
-    by_number = sorted(said.items(), key=lambda item: -len(item[1]))
-    return [(words, len(who), tuple(who)) for words, who in by_number]
-
-
-def without_names(words: str) -> str:
-    """A file may be called after its author, and a number of cells says nothing here."""
-    words = re.sub(
-        r"the notebook is called .*?; \S+ was expected", "the notebook had another name", words
+    return result.exercise.kind == "proof blocks" or any(
+        fact.kind is Kind.CALL_FAILED
+        and fact.cause is FailureKind.TOO_SLOW
+        and fact.exercise == result.exercise.name
+        for fact in incidents
     )
-    words = re.sub(
-        r"^(\d+) notebooks were handed in; .*", "more than one notebook was handed in", words
-    )
-    words = re.sub(r"^.*\.ipynb is damaged; .*", "the notebook was damaged", words)
-    words = re.sub(r"^.*\.ipynb is ", "the notebook is ", words)
-    words = re.sub(r"no notebook was handed in; .*", "no notebook was handed in", words)
-    return re.sub(r"the cell \S+ stands \d+ times", "a cell stands several times", words)

@@ -1,19 +1,23 @@
 """`course feedback NN_topic`: one page for each student, where nbgrader hands feedback out from."""
 
-import os
 import secrets
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from docutils.nodes import make_id
 
+from autograder.files import write_atomically
 from autograder.grading import submissions
 from autograder.grading.journal import Journal, course_lock
-from autograder.grading.outcome import Finding, Outcome
+from autograder.grading.outcome import Mark, Outcome
+from autograder.grading.redact import for_student
+from autograder.grading.sentences import in_full
 from autograder.release.course_folder import nbgrader_configuration
+from autograder.release.outline import read_outline
 from autograder.reports.pages import page
 from autograder.reports.results import (
     Result,
@@ -26,7 +30,6 @@ from autograder.reports.results import (
 from autograder.typeset.typesetter import Typesetter
 
 LETTERS = 20_000
-WITHHELD = "Its numbers stay with the grader."
 
 
 def write_feedback(
@@ -51,10 +54,12 @@ def write_feedback(
 def submissions_of(course: Path, stem: str, graded: list[Outcome]) -> list[Submission]:
     """What was found and what people wrote, together."""
     sheets, sections = read_sheets(course, stem), read_sections(course, stem)
+    outline = read_outline(course, stem)
     return [
         Submission(
             outcome,
             sheets.get(outcome.student, Sheet(outcome.student)),
+            outline,
             sections,
             mended_since(course, stem, submissions.read(course, stem, outcome.student).files),
         )
@@ -67,7 +72,7 @@ def _write(course: Path, stem: str, submission: Submission, typesetter: Typesett
     folder = course / "feedback" / student / stem
     folder.mkdir(parents=True, exist_ok=True)
     html = feedback_page(course, stem, submission, typesetter)
-    _whole(folder / f"{stem}.html", html)
+    write_atomically(folder / f"{stem}.html", html)
     # nbgrader's release_feedback stops for the whole class where one of these is missing
     handed = course / "submitted" / student / stem
     for name, otherwise in (
@@ -75,12 +80,15 @@ def _write(course: Path, stem: str, submission: Submission, typesetter: Typesett
         ("submission_secret.txt", secrets.token_hex(32)),
     ):
         path = handed / name
-        known = path.is_file() and not path.is_symlink()
-        if known or not (folder / name).is_file():
-            (folder / name).write_bytes(path.read_bytes() if known else otherwise.encode())
+        is_there = path.is_file() and not path.is_symlink()
+        if is_there or not (folder / name).is_file():
+            content = path.read_bytes() if is_there else otherwise.encode()
+            write_atomically(folder / name, content)
 
 
 def feedback_page(course: Path, stem: str, submission: Submission, typesetter: Typesetter) -> str:
+    """The page for one student, made of what this student may read."""
+    submission = replace(submission, outcome=_redacted(submission.outcome))
     handed_in = submissions.handed_in(course, stem, submission.outcome.student)
     address = nbgrader_configuration(course).Book.get("address", "")
     return page(
@@ -94,30 +102,17 @@ def feedback_page(course: Path, stem: str, submission: Submission, typesetter: T
         site=address.rstrip("/"),
         letters=LETTERS,
         anchor=anchor,
-        evidence=evidence,
-        said=said,
+        repairs=[in_full(note, submission.outline.labels) for note in submission.outcome.repairs],
     )
+
+
+def _redacted(outcome: Outcome) -> Outcome:
+    def mark_of(mark: Mark) -> Mark:
+        return replace(mark, findings=tuple(map(for_student, mark.findings)))
+
+    return replace(outcome, marks=tuple(map(mark_of, outcome.marks)))
 
 
 def anchor(result: Result) -> str:
     """Where the book explains it: the section that the exercise names, else its own box."""
-    return make_id(result.section) if result.section else f"ex-{result.slug}"
-
-
-def evidence(finding: Finding) -> str:
-    """As much of it as may be known."""
-    if finding.hidden and not finding.evidence.startswith("it raised"):
-        return WITHHELD
-    return finding.evidence
-
-
-def said(result: Result) -> str:
-    """Why there are no verdicts, without the name that stands above it."""
-    return result.mark.comment.removeprefix(f"{result.slug.replace('-', '_')}: ")
-
-
-def _whole(path: Path, text: str) -> None:
-    """Whole or not at all."""
-    new = path.with_name(f".{path.name}.{os.getpid()}")
-    new.write_text(text, encoding="utf-8")
-    new.replace(path)
+    return make_id(result.section) if result.section else f"ex-{result.exercise.slug}"

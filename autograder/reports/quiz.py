@@ -18,6 +18,7 @@ import numpy as np
 
 from autograder.exercises.assignment import Assignment, CodeExercise, ProofBlocks
 from autograder.exercises.prove import RUNS, answers_in
+from autograder.files import write_atomically
 from autograder.reports.pages import page, sentence
 from autograder.typeset.typesetter import Typesetter
 from course_lib.checking.run import Run
@@ -46,10 +47,9 @@ class Question:
 
 def write_quiz(assignment: Assignment, seed: int, number: int, folder: Path) -> tuple[Path, Path]:
     asked = make_quiz(assignment, seed, number)
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = tuple(folder / f"{assignment.stem}-{seed}{of}.html" for of in ("", "-key"))
+    sheet, key = (folder / f"{assignment.stem}-{seed}{of}.html" for of in ("", "-key"))
     with Typesetter() as typesetter:
-        for path, is_key in zip(paths, (False, True), strict=True):
+        for path, is_key in ((sheet, False), (key, True)):
             html = page(
                 "quiz.html",
                 typesetter,
@@ -59,9 +59,8 @@ def write_quiz(assignment: Assignment, seed: int, number: int, folder: Path) -> 
                 which=f"Quiz {seed}",
                 minutes=MINUTES * len(asked),
             )
-            path.write_text(html, encoding="utf-8")
-    paths[1].chmod(0o600)
-    return paths
+            write_atomically(path, html, mode=0o600 if is_key else None)
+    return sheet, key
 
 
 def make_quiz(assignment: Assignment, seed: int, number: int) -> list[Question]:

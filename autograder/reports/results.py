@@ -1,15 +1,15 @@
 """What is known of one submission: the grader's outcome, and what people wrote into the gradebook.
 
 The journal has the findings, nbgrader's gradebook what counts in the end; here they meet, exercise
-by exercise, under the titles of the notebook that was handed out.
+by exercise, under the titles of the release. All of this names people: what may not goes through
+`anonymous`, what a student sees through `redact.for_student`.
 """
 
 import json
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import sqlalchemy as sa
@@ -18,7 +18,6 @@ from autograder.grading.database import Database
 from autograder.grading.gradebook import (
     ASSIGNMENT,
     CELL,
-    CHECK,
     COMMENT,
     GRADE,
     NO_RESPONSE,
@@ -28,17 +27,14 @@ from autograder.grading.gradebook import (
 )
 from autograder.grading.outcome import Finding, Mark, Outcome
 from autograder.release.course_folder import gradebook_address
+from autograder.release.outline import Outline, OutlinedExercise
 from course_lib.checking import percent
-
-HEADING = re.compile(r"## ([\d.]+) (.*?)(?: ★)?")
-TASK = "-task"
 
 
 @dataclass
 class Row:
     """What the gradebook has under one cell of one student."""
 
-    auto: float | None = None
     by_hand: float | None = None
     extra: float = 0.0
     waits: bool = False
@@ -60,9 +56,7 @@ class Sheet:
 class Result:
     """One exercise of one student."""
 
-    slug: str
-    number: str
-    title: str
+    exercise: OutlinedExercise
     mark: Mark | None
     """None where nothing is graded: a proof that the student marks, or nobody."""
     row: Row
@@ -71,32 +65,38 @@ class Result:
     mended: bool = False
     """A visible test is another now than in the version that the student worked with."""
     answer: str = ""
-    attachments: dict = field(default_factory=dict)
+    attachments: dict[str, Any] = field(default_factory=dict)
     outputs: list[nbformat.NotebookNode] = field(default_factory=list)
 
     @property
     def in_words(self) -> bool:
         """A proof that a person marks."""
-        return self.mark is not None and not self.mark.cell.endswith(CHECK)
+        return self.mark is not None and self.mark.cell == self.exercise.cells.answer
 
     @property
     def points(self) -> float | None:
         """What counts, a person's mark before the grader's; None where nobody has marked yet."""
-        counts = self.row.by_hand if self.row.by_hand is not None else self.mark.points
+        by_machine = self.mark.points if self.mark else None
+        counts = self.row.by_hand if self.row.by_hand is not None else by_machine
         return None if counts is None else counts + self.row.extra
 
     @property
     def share(self) -> float:
-        return min(1.0, (self.points or 0.0) / self.mark.most) if self.mark.most else 0.0
+        most = self.mark.most if self.mark else 0.0
+        return min(1.0, (self.points or 0.0) / most) if most else 0.0
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        return self.mark.findings if self.mark else ()
 
     @property
     def failed(self) -> list[Finding]:
         """What does not hold, the core property first."""
-        return sorted((f for f in self.mark.findings if not f.passed), key=lambda f: not f.core)
+        return sorted((f for f in self.findings if not f.passed), key=lambda f: not f.core)
 
     @property
     def held(self) -> list[Finding]:
-        return [finding for finding in self.mark.findings if finding.passed]
+        return [finding for finding in self.findings if finding.passed]
 
     @property
     def core_missing(self) -> bool:
@@ -127,8 +127,9 @@ class Submission:
 
     outcome: Outcome
     sheet: Sheet
-    sections: dict[str, str]
-    """Slug: the section of the chapter where the exercise is explained."""
+    outline: Outline
+    sections: dict[str, str] = field(default_factory=dict)
+    """Exercise: the section of the chapter where it is explained."""
     mended: frozenset[str] = frozenset()
     """Exercises whose visible tests have changed since the student's notebook was handed out."""
 
@@ -138,33 +139,38 @@ class Submission:
 
     @property
     def title(self) -> str:
-        """That of the chapter, as its notebook says it."""
-        return self.notebook.cells[0].source.partition("\n")[0].removeprefix("# ")
+        """That of the chapter: in the notebook a student may have put something above it."""
+        return self.outline.heading
 
     @cached_property
     def results(self) -> list[Result]:
-        return list(self._results())
-
-    def _results(self) -> Iterator[Result]:
         marks = {mark.cell: mark for mark in self.outcome.marks}
+        of_task = {}
+        for exercise in self.outline.exercises:
+            cells = exercise.cells
+            mark = marks.get(cells.check) or marks.get(cells.answer)
+            of_task[cells.task] = Result(
+                exercise,
+                mark,
+                self.sheet.cells.get(mark.cell, Row()) if mark else Row(),
+                self.sheet.cells.get(cells.answer, Row()).comment,
+                self.sections.get(exercise.name, ""),
+                exercise.name in self.mended,
+            )
+        self._take_answers(of_task)
+        return list(of_task.values())
+
+    def _take_answers(self, of_task: dict[str, Result]) -> None:
+        """What stands in the notebook from one task to the next."""
         result = None
         for cell in self.notebook.cells:
-            if cell.id.endswith(TASK) and (head := HEADING.fullmatch(_first_line(cell))):
-                if result:
-                    yield result
-                slug = cell.id.removesuffix(TASK)
-                mark = marks.get(slug + CHECK) or marks.get(slug)
-                row = self.sheet.cells.get(mark.cell, Row()) if mark else Row()
-                comment = self.sheet.cells.get(slug, Row()).comment
-                section = self.sections.get(slug, "")
-                mended = slug.replace("-", "_") in self.mended
-                result = Result(slug, head[1], head[2], mark, row, comment, section, mended)
-            elif result and cell.id == result.slug:
+            result = of_task.get(cell.id, result)
+            if result is None:
+                continue
+            if cell.id == result.exercise.cells.answer:
                 result.answer, result.attachments = cell.source, cell.get("attachments", {})
-            if result and cell.cell_type == "code" and not cell.id.endswith(CHECK):
+            if cell.cell_type == "code" and cell.id != result.exercise.cells.check:
                 result.outputs += cell.outputs
-        if result:
-            yield result
 
     @property
     def points(self) -> float:
@@ -214,20 +220,19 @@ def _sheets(db: sa.Connection, stem: str) -> dict[str, Sheet]:
             .join(ASSIGNMENT, SUBMISSION.c.assignment_id == ASSIGNMENT.c.id)
             .where(ASSIGNMENT.c.name == stem)
         ):
-            known = of_notebook[row.notebook_id].cells.setdefault(row.name, Row())
+            cell = of_notebook[row.notebook_id].cells.setdefault(row.name, Row())
             if table is GRADE:
-                known.auto, known.by_hand = row.auto_score, row.manual_score
-                known.extra, known.waits = row.extra_credit or 0.0, bool(row.needs_manual_grade)
+                cell.by_hand = row.manual_score
+                cell.extra, cell.waits = row.extra_credit or 0.0, bool(row.needs_manual_grade)
             elif row.manual_comment and row.manual_comment != NO_RESPONSE:
-                known.comment = row.manual_comment
+                cell.comment = row.manual_comment
     return sheets
 
 
 def read_sections(course: Path, stem: str) -> dict[str, str]:
     """Where in the chapter each exercise is explained, as its release says."""
     records = sorted((course / "grader" / stem / "checks").glob("*/record.json"))
-    named = ((path.parent.name, json.loads(path.read_text())) for path in records)
-    return {name.replace("_", "-"): record["section"] for name, record in named}
+    return {path.parent.name: json.loads(path.read_text())["section"] for path in records}
 
 
 def mended_since(course: Path, stem: str, files: dict[str, bytes]) -> frozenset[str]:
@@ -248,7 +253,3 @@ def _version(file: bytes) -> str:
     except (ValueError, KeyError, TypeError, RecursionError):
         return percent.version_in(file.decode("utf-8-sig", errors="replace"))
     return version if isinstance(version, str) else ""
-
-
-def _first_line(cell: nbformat.NotebookNode) -> str:
-    return cell.source.partition("\n")[0]

@@ -7,16 +7,15 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
-import click
+from autograder.errors import CourseError
+from autograder.files import write_atomically
 
 SEPARATORS = ",;\t|"
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
-class BadTable(click.ClickException):
+class BadTable(CourseError):
     """This is no table that can be used: what it is, and what to do."""
-
-    exit_code = 2
 
 
 @dataclass(frozen=True)
@@ -94,8 +93,11 @@ def plain(text: str) -> str:
 
 
 def write_sheet(path: Path, lines: list[list[str]], bom: bool = False) -> None:
-    """UTF-8 with commas; the mark at the beginning is for Excel, which else spoils accents."""
+    """UTF-8 with commas; the mark at the beginning is for Excel, which else spoils accents.
+
+    Where the path is a link, the file that it leads to gets the table. Raises OSError.
+    """
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="\r\n").writerows(lines)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(text.getvalue().encode("utf-8-sig" if bom else "utf-8"))
+    target = path.resolve() if path.is_file() else path
+    write_atomically(target, text.getvalue().encode("utf-8-sig" if bom else "utf-8"))

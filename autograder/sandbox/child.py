@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,13 @@ from IPython.core.displaypub import DisplayPublisher
 from IPython.core.history import HistoryManager
 from IPython.core.interactiveshell import InteractiveShell
 
-from autograder.sandbox import codec, limits
+from autograder.sandbox import codec, limits, messages
 from course_lib.checking.answers import Cells, NoAnswer, only_defines
-from course_lib.checking.perform import Question, Reply, perform
-from course_lib.checking.run import Held, Lent, Run
+from course_lib.checking.findings import Cause, FailureKind
+from course_lib.checking.nested import map_leaves
+from course_lib.checking.perform import CallResult, perform
+from course_lib.checking.run import Held, Lent
+from course_lib.checking.terms import Terms
 from course_lib.checking.withheld import withheld
 
 WARM_UP = (
@@ -173,8 +176,8 @@ class Respondent:
                 return None, []
             case {"only define": cells}:
                 return self._only_define(cells), []
-            case {"answer": name, "withholds": names, "above": above}:
-                return _prepare(self._cells, above, self._built, name, names), []
+            case {"answer": name, "terms": terms, "above": above}:
+                return _prepare(self._cells, above, self._built, name, Terms.from_dict(terms)), []
             case {"call": _}:
                 return _call(self._built, request, buffers, connection)
         raise ValueError("a question of no known kind")
@@ -200,7 +203,12 @@ def serve(connection: Any, shell: Shell) -> None:
 
 
 def interrupted() -> tuple[dict[str, Any], list[bytes]]:
-    return asdict(Reply(failure="it was interrupted")), [b"", b""]
+    header, _ = messages.write_result(_was_interrupted())
+    return header, [b"", b""]
+
+
+def _was_interrupted() -> CallResult:
+    return CallResult(failure="it was interrupted", cause=Cause(FailureKind.INTERRUPTED))
 
 
 def _run(shell: Shell, source: str) -> tuple[dict[str, Any], list[bytes]]:
@@ -280,11 +288,11 @@ def _seed_torch(seed: int) -> None:
 
 
 def _prepare(
-    cells: Cells, above: list[str], built: dict, name: str, names: list[str]
+    cells: Cells, above: list[str], built: dict, name: str, terms: Terms
 ) -> dict[str, Any]:
     """Rebuild an answer from the cells above its check, as `check` does; else from all of them."""
     try:
-        with withheld(tuple(names)):
+        with withheld(terms.withholds):
             try:
                 value, library = cells.among(above).answer(name)
             except (NoAnswer, NameError):
@@ -305,47 +313,28 @@ def _prepare(
 def _call(
     built: dict[str, Any], request: dict[str, Any], buffers: list[bytes], connection: Any
 ) -> tuple[Any, list[bytes]]:
-    args, kwargs, cotangent = (
-        codec.decode(request[part], buffers) for part in ("args", "kwargs", "cotangent")
-    )
+    payload = messages.payload_of(Terms.from_dict(request["terms"]))
     try:
-        question = Question(
-            _find(built, request["call"]),
-            Run(*request["run"]),
-            _borrowed(args, connection),
-            _borrowed(kwargs, connection),
-            tuple(request["withholds"]),
-            request["at_most"],
-            cotangent,
-        )
-        reply = perform(question)
+        asked = messages.read_request((request, buffers), lambda name: _find(built, name))
+        args, kwargs = _borrowed(asked.args, connection), _borrowed(asked.kwargs, connection)
+        result = perform(replace(asked, args=args, kwargs=kwargs))
     except LookupError:
-        reply = Reply(failure="it is gone: the process that made it has ended")
+        words = "it is gone: the process that made it has ended"
+        result = CallResult(failure=words, cause=Cause(FailureKind.ENDED))
     except KeyboardInterrupt:
-        reply = Reply(failure="it was interrupted")
-    answer = {
-        "failure": reply.failure,
-        "over_memory": reply.over_memory,
-        "changed": list(reply.changed),
-        "printed": reply.printed,
-    }
-    out: list[bytes] = []
-    try:
-        return answer | {"value": codec.encode(_kept(reply.value, built), out)}, out
-    except codec.Unacceptable as reason:
-        return answer | {"failure": f"it returned something too large: {reason}", "value": None}, []
+        result = _was_interrupted()
+    return messages.write_result(replace(result, value=_kept(result.value, built)), payload)
 
 
 def _borrowed(value: Any, connection: Any) -> Any:
     """Where a function is lent, one that asks the referee."""
-    match value:
-        case Lent(number):
-            return lambda *args, **kwargs: _ask(connection, number, args, kwargs)
-        case tuple() | list():
-            return type(value)(_borrowed(item, connection) for item in value)
-        case dict():
-            return {key: _borrowed(item, connection) for key, item in value.items()}
-    return value
+
+    def borrow(leaf: Any) -> Any:
+        if not isinstance(leaf, Lent):
+            return leaf
+        return lambda *args, **kwargs: _ask(connection, leaf.number, args, kwargs)
+
+    return map_leaves(borrow, value)
 
 
 def _ask(connection: Any, number: int, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -369,13 +358,12 @@ def _find(built: dict[str, Any], name: str) -> Any:
 
 def _kept(value: Any, built: dict[str, Any]) -> Any:
     """What stays here gets a name, and only the name crosses."""
-    match value:
-        case Held():
-            name = f"held {len(built)}"
-            built[name] = value.what
-            return replace(value, what=name)
-        case tuple() | list():
-            return type(value)(_kept(item, built) for item in value)
-        case dict():
-            return {key: _kept(item, built) for key, item in value.items()}
-    return value
+
+    def keep(leaf: Any) -> Any:
+        if not isinstance(leaf, Held):
+            return leaf
+        name = f"held {len(built)}"
+        built[name] = leaf.what
+        return replace(leaf, what=name)
+
+    return map_leaves(keep, value)

@@ -9,15 +9,19 @@ import math
 import re
 import socket
 import struct
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from course_lib.checking.codec import Codec
 from course_lib.checking.run import Held, Lent, Returned
 
 HEADER_AT_MOST = 4 << 20
 PAYLOAD_AT_MOST = 64 << 20
+"""Bytes of arrays in one message, where an exercise does not say otherwise."""
+NO_LIMIT = 1 << 62
+AXIS_AT_MOST = 1 << 31
 ARRAYS_AT_MOST = 10_000
 DEPTH = 6
 AXES = 32
@@ -41,68 +45,99 @@ class Unacceptable(Exception):
     """A message that no honest process sends."""
 
 
-def encode(value: Any, buffers: list[Any], depth: int = 0) -> Any:
-    """Turn a value into JSON, its arrays into buffers beside it."""
-    if depth > DEPTH:
-        raise Unacceptable(f"nested more than {DEPTH} deep")
-    if isinstance(value, (str, list, tuple)) and len(value) > _longest(value):
-        raise Unacceptable(f"a {type(value).__name__} of {len(value)} entries")
-    if value is None or isinstance(value, (bool, str)):
-        return value
-    if isinstance(value, (np.ndarray, np.generic)):
-        return _encode_array(np.asarray(value), value, buffers)
-    if isinstance(value, int) and value.bit_length() <= BITS:
-        return {"int": str(value)}
-    if isinstance(value, float):
-        return {"float": value.hex()}
-    if isinstance(value, Lent):
-        return {"lent": value.number}
-    if isinstance(value, Held):
-        return {"held": [value.what, value.kind]}
-    if isinstance(value, (list, tuple)):
-        kind = "list" if isinstance(value, list) else "tuple"
-        return {kind: [encode(item, buffers, depth + 1) for item in value]}
-    if isinstance(value, dict) and len(value) <= ENTRIES:
-        pairs = [
-            [encode(k, buffers, depth + 1), encode(v, buffers, depth + 1)] for k, v in value.items()
-        ]
-        return {"dict": pairs}
-    raise Unacceptable(f"a {type(value).__name__} cannot cross")
+def encode(value: Any, buffers: list[bytes]) -> Any:
+    """Turn a value into JSON, its arrays into buffers beside it; Unacceptable if it cannot cross.
+
+    For both sides: what the other would refuse is not sent.
+    """
+    return _Crossing(buffers).encode(value)
 
 
-def _longest(value: str | list | tuple) -> int:
-    return LETTERS if isinstance(value, str) else VALUES // 2
+def decode(coded: Any, buffers: list[bytes]) -> Any:
+    """Build the value again; `buffers` are used up from the front. Raises nothing but
+    Unacceptable, whatever is read."""
+    return _Crossing(buffers).decode(coded)
 
 
-def _encode_array(array: np.ndarray, original: Any, buffers: list[Any]) -> dict[str, Any]:
-    array = np.ascontiguousarray(array).reshape(array.shape)
-    dtype = array.dtype.newbyteorder("<").str if array.dtype.itemsize > 1 else array.dtype.str
-    if dtype not in DTYPES:
-        raise Unacceptable(f"an array of dtype {array.dtype} cannot cross")
-    buffers.append(array.astype(dtype, copy=False).tobytes())
-    there = getattr(original, "dtype_there", ""), getattr(original, "device_there", "")
-    return {"array": [dtype, list(array.shape), *there]}
+class _Crossing(Codec):
+    """One value, and what it may still hold."""
 
+    def __init__(self, buffers: list[bytes]):
+        self._buffers, self._left = buffers, VALUES
 
-def decode(
-    coded: Any, buffers: list[bytes], depth: int = 0, left: Iterator[int] | None = None
-) -> Any:
-    """Build the value again; `buffers` are used up from the front, and so is what is `left`."""
-    left = left or iter(range(VALUES))
-    if depth > DEPTH:
-        raise Unacceptable(f"nested more than {DEPTH} deep")
-    if next(left, None) is None:
-        raise Unacceptable(f"more than {VALUES} values")
-    if type(coded) is str and len(coded) > LETTERS:
-        raise Unacceptable(f"a string of more than {LETTERS} letters")
-    if coded is None or type(coded) in (bool, str):
-        return coded
-    if type(coded) is not dict or len(coded) != 1:
-        raise Unacceptable("not a coded value")
-    (kind, content), *_ = coded.items()
-    try:
-        if kind == "array":
-            return _decode_array(content, buffers)
+    def encode(self, value: Any, depth: int = 0) -> Any:
+        if depth > DEPTH:
+            raise Unacceptable(f"nested more than {DEPTH} deep")
+        if isinstance(value, (str, list, tuple)) and len(value) > _longest(value):
+            raise Unacceptable(f"a {type(value).__name__} of {len(value)} entries")
+        return super().encode(value, depth)
+
+    def decode(self, coded: Any, depth: int = 0) -> Any:
+        if depth > DEPTH:
+            raise Unacceptable(f"nested more than {DEPTH} deep")
+        self._left -= 1
+        if self._left < 0:
+            raise Unacceptable(f"more than {VALUES} values")
+        if type(coded) is str and len(coded) > LETTERS:
+            raise Unacceptable(f"a string of more than {LETTERS} letters")
+        if coded is None or type(coded) in (bool, str):
+            return coded
+        if type(coded) is not dict or len(coded) != 1:
+            raise Unacceptable("not a coded value")
+        try:
+            return super().decode(coded, depth)
+        except (TypeError, ValueError, KeyError, OverflowError) as error:
+            raise Unacceptable("a malformed value") from error
+
+    def encode_array(self, value: Any) -> Any:
+        array = np.asarray(value)
+        array = np.ascontiguousarray(array).reshape(array.shape)
+        dtype = array.dtype.newbyteorder("<").str if array.dtype.itemsize > 1 else array.dtype.str
+        if dtype not in DTYPES:
+            raise Unacceptable(f"an array of dtype {array.dtype} cannot cross")
+        self._buffers.append(array.astype(dtype, copy=False).tobytes())
+        there = getattr(value, "dtype_there", ""), getattr(value, "device_there", "")
+        return {"array": [dtype, list(array.shape), *there]}
+
+    def decode_array(self, coded: dict[str, Any]) -> Any:
+        dtype, shape, *there = coded["array"]
+        if dtype not in DTYPES or type(shape) is not list or len(shape) > AXES:
+            raise Unacceptable("a malformed array")
+        if any(type(n) is not int or not 0 <= n <= AXIS_AT_MOST for n in shape):
+            raise Unacceptable("an array of impossible shape")
+        if len(there) != 2 or any(type(w) is not str or not WORD.fullmatch(w) for w in there):
+            raise Unacceptable("an array without its origin")
+        if not self._buffers:
+            raise Unacceptable("an array without its numbers")
+        raw = self._buffers.pop(0)
+        if math.prod(shape) * int(dtype[2:]) != len(raw):
+            raise Unacceptable("an array whose size is not that of its shape")
+        values = np.frombuffer(raw, dtype).reshape(shape).copy()
+        return Returned.of(values, *there) if there[0] else values
+
+    def encode_dict(self, value: dict[Any, Any], depth: int) -> Any:
+        if len(value) > ENTRIES:
+            raise Unacceptable(f"a dict of {len(value)} entries")
+        return [[self.encode(k, depth), self.encode(v, depth)] for k, v in value.items()]
+
+    def decode_dict(self, content: Any, depth: int) -> dict[Any, Any]:
+        if type(content) is not list or len(content) > ENTRIES:
+            raise Unacceptable("a malformed dict")
+        return {self.decode(k, depth): self.decode(v, depth) for k, v in content}
+
+    def encode_other(self, value: Any) -> Any:
+        if isinstance(value, int) and value.bit_length() <= BITS:
+            return {"int": str(value)}
+        if isinstance(value, float):
+            return {"float": value.hex()}
+        if isinstance(value, Lent):
+            return {"lent": value.number}
+        if isinstance(value, Held):
+            return {"held": [value.what, value.kind]}
+        raise Unacceptable(f"a {type(value).__name__} cannot cross")
+
+    def decode_other(self, kind: str, coded: dict[str, Any]) -> Any:
+        content = coded[kind]
         if kind == "int" and type(content) is str:
             return int(content)
         if kind == "float":
@@ -111,61 +146,40 @@ def decode(
             return Lent(content)
         if kind == "held":
             return _decode_held(*content)
-        if kind in ("list", "tuple") and type(content) is list:
-            items = [decode(item, buffers, depth + 1, left) for item in content]
-            return items if kind == "list" else tuple(items)
-        if kind == "dict" and type(content) is list and len(content) <= ENTRIES:
-            return {
-                decode(k, buffers, depth + 1, left): decode(v, buffers, depth + 1, left)
-                for k, v in content
-            }
-    except (TypeError, ValueError, OverflowError) as error:
-        raise Unacceptable(f"a malformed {kind}") from error
-    raise Unacceptable("a value of unknown kind")
+        raise Unacceptable("a value of unknown kind")
+
+
+def _longest(value: str | list[Any] | tuple[Any, ...]) -> int:
+    return LETTERS if isinstance(value, str) else VALUES // 2
 
 
 def _decode_held(name: Any, kind: Any) -> Held:
     """A name under which the student's process keeps something; never the thing."""
     if type(name) is not str or not HELD.fullmatch(name):
         raise Unacceptable("a name that is none")
-    known = type(kind) is str and kind.isidentifier() and len(kind) <= KIND
-    return Held(name, kind if known else "function")
+    is_class = type(kind) is str and kind.isidentifier() and len(kind) <= KIND
+    return Held(name, kind if is_class else "function")
 
 
-def _decode_array(content: Any, buffers: list[bytes]) -> Returned:
-    dtype, shape, *there = content
-    if dtype not in DTYPES or type(shape) is not list or len(shape) > AXES:
-        raise Unacceptable("a malformed array")
-    if any(type(n) is not int or not 0 <= n <= PAYLOAD_AT_MOST for n in shape):
-        raise Unacceptable("an array of impossible shape")
-    if len(there) != 2 or any(type(w) is not str or not WORD.fullmatch(w) for w in there):
-        raise Unacceptable("an array without its origin")
-    if not buffers:
-        raise Unacceptable("an array without its numbers")
-    raw = buffers.pop(0)
-    if math.prod(shape) * int(dtype[2:]) != len(raw):
-        raise Unacceptable("an array whose size is not that of its shape")
-    values = np.frombuffer(raw, dtype).reshape(shape).copy()
-    return Returned.of(values, *there) if there[0] else values
-
-
-def pack(header: Any, buffers: list[bytes] = ()) -> bytes:
+def pack(header: Any, buffers: Sequence[bytes] = (), payload: int = PAYLOAD_AT_MOST) -> bytes:
     """A whole message: how long the JSON is, the JSON, the buffers."""
     sizes = [len(buffer) for buffer in buffers]
     text = json.dumps([header, sizes], ensure_ascii=False).encode(errors="replace")
-    if len(text) > HEADER_AT_MOST or sum(sizes) > PAYLOAD_AT_MOST or len(sizes) > ARRAYS_AT_MOST:
+    if len(text) > HEADER_AT_MOST or sum(sizes) > payload or len(sizes) > ARRAYS_AT_MOST:
         raise Unacceptable("larger than what may cross")
     return b"".join([_LENGTH.pack(len(text)), text, *buffers])
 
 
-def send(connection: socket.socket, header: Any, buffers: list[bytes] = ()) -> None:
-    connection.sendall(pack(header, buffers))
+def send(connection: socket.socket, header: Any, buffers: Sequence[bytes] = ()) -> None:
+    """For the student's side, which need not limit itself: whoever receives this does."""
+    connection.sendall(pack(header, buffers, NO_LIMIT))
 
 
 class Receiver:
     """Puts a message together from what has arrived so far; never waits."""
 
-    def __init__(self):
+    def __init__(self, payload: int = PAYLOAD_AT_MOST):
+        self._payload = payload
         self._data = bytearray()
         self._message: tuple[Any, list[int]] | None = None
         self._needed = _LENGTH.size
@@ -183,7 +197,9 @@ class Receiver:
                     raise Unacceptable("a header that is too long")
                 self._in_header, self._needed = True, _LENGTH.size + length
             else:
-                self._message = _read_header(bytes(self._data[_LENGTH.size : self._needed]))
+                self._message = _read_header(
+                    bytes(self._data[_LENGTH.size : self._needed]), self._payload
+                )
                 self._needed += sum(self._message[1])
         return None
 
@@ -198,7 +214,7 @@ class Receiver:
         return header, buffers[::-1]
 
 
-def _read_header(text: bytes) -> tuple[Any, list[int]]:
+def _read_header(text: bytes, payload: int) -> tuple[Any, list[int]]:
     try:
         header, sizes = json.loads(text.decode())  # by itself json would guess at the encoding
         if b"\\u" in text:
@@ -207,7 +223,7 @@ def _read_header(text: bytes) -> tuple[Any, list[int]]:
         raise Unacceptable("a header that is no JSON pair") from error
     if type(sizes) is not list or len(sizes) > ARRAYS_AT_MOST:
         raise Unacceptable("a malformed list of sizes")
-    if any(type(n) is not int or n < 0 for n in sizes) or sum(sizes) > PAYLOAD_AT_MOST:
+    if any(type(n) is not int or n < 0 for n in sizes) or sum(sizes) > payload:
         raise Unacceptable("a payload that is too large")
     return header, sizes
 

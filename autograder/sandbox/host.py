@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from autograder.errors import CourseError
 from autograder.sandbox import limits, system, warm
 from autograder.sandbox.process import Gone, Student, TooSlow, remove
 from autograder.sandbox.readable_paths import packages_elsewhere, readable
+from course_lib.checking.terms import NO_LIMITS, Limits
 
 __all__ = ["Gone", "NoSandbox", "Sandbox", "Student", "TooSlow"]
 
@@ -32,7 +34,7 @@ TOO_BUSY = (
 )
 
 
-class NoSandbox(Exception):
+class NoSandbox(CourseError):
     """This machine gives no sandbox of this kind; says why."""
 
 
@@ -109,9 +111,13 @@ class Sandbox:
         environment["COURSE_READ"] = os.pathsep.join(may_read)
         return subprocess.Popen(arguments, env=environment, cwd=runtime, **how)
 
-    def student(self, memory: int = limits.PROCESS_MEMORY) -> Student:
-        """A fresh process for one submission."""
-        request: dict[str, Any] = {"memory": memory}
+    def student(self, memory: int | None = None, own: Limits = NO_LIMITS) -> Student:
+        """A fresh process for one submission, with its own limits where it has some.
+
+        `memory` is what it gets in bytes if that is less. Raises NoSandbox.
+        """
+        of_all = limits.MEBIBYTE * own.memory_mib if own.memory_mib else limits.PROCESS_MEMORY
+        request: dict[str, Any] = {"memory": of_all if memory is None else min(memory, of_all)}
         scratch = None
         if self.tier != "namespaces":
             scratch = Path(tempfile.mkdtemp(prefix="student-", dir=self._folder))
@@ -132,7 +138,7 @@ class Sandbox:
             raise NoSandbox("the warm parent has died")
         handle = descriptors[0] if descriptors else None
         pid = _pid_of(handle) if descriptors else int(answer[1:])
-        return Student(ours, pid, handle, scratch)
+        return Student(ours, pid, handle, scratch, own)
 
     def check_alive(self) -> None:
         """Raise NoSandbox where the warm parent has died: its children died with it."""

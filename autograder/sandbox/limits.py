@@ -38,6 +38,13 @@ CELL_OUTPUT = 1 * MEBIBYTE
 ALL_OUTPUT = 4 * MEBIBYTE
 
 
+def total_memory(memory_mib: int | None) -> int:
+    """Of all processes of a submission, where one may have so much; in bytes."""
+    if memory_mib is None:
+        return TOTAL_MEMORY
+    return memory_mib * MEBIBYTE * TOTAL_MEMORY // PROCESS_MEMORY
+
+
 def address_space() -> int:
     with open("/proc/self/statm") as file:
         return int(file.read().split()[0]) * resource.getpagesize()

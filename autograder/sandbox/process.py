@@ -8,12 +8,16 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from autograder.sandbox import codec, limits
-from course_lib.checking.perform import Question, Reply
+from autograder.sandbox import codec, limits, messages
+from course_lib.checking.findings import Cause, FailureKind
+from course_lib.checking.nested import map_leaves
+from course_lib.checking.perform import CallRequest, CallResult
 from course_lib.checking.run import Lent
+from course_lib.checking.terms import NO_LIMITS, Limits, Terms
 
 POLL_SECONDS = 0.05
 GRACE_SECONDS = 1.0
@@ -31,18 +35,31 @@ BROKE_OFF = "your code broke off the conversation with the grader"
 class Gone(Exception):
     """The student's process ended or had to be ended; says why, in words for the student."""
 
+    def __init__(self, words: str, kind: FailureKind = FailureKind.ENDED):
+        super().__init__(words)
+        self.kind = kind
+
 
 class TooSlow(Gone):
     """It met a limit of time."""
+
+    def __init__(self, words: str):
+        super().__init__(words, FailureKind.TOO_SLOW)
 
 
 class Student:
     """The referee's end of one student's process. Nothing that it says is believed."""
 
     def __init__(
-        self, connection: socket.socket, pid: int, handle: int | None, scratch: Path | None = None
+        self,
+        connection: socket.socket,
+        pid: int,
+        handle: int | None,
+        scratch: Path | None = None,
+        own: Limits = NO_LIMITS,
     ):
         self._connection, self._pid, self._handle, self._scratch = connection, pid, handle, scratch
+        self._own = own
         connection.setblocking(False)
         self._poll = select.poll()
         self.deadline = time.monotonic() + limits.SUBMISSION_SECONDS
@@ -50,6 +67,10 @@ class Student:
         self.alive = True
         self.interrupted = False
         """The last cell or call had to be stopped, and could be."""
+
+    @property
+    def cell_seconds(self) -> float:
+        return self._own.cell_seconds or limits.CELL_SECONDS
 
     def begin(self, seed: int) -> None:
         """Nothing of the student's runs yet, so nothing of the student's time is used up."""
@@ -59,7 +80,7 @@ class Student:
 
     def run_cell(self, name: str, source: str) -> dict[str, Any]:
         request = {"cell": source, "id": name}
-        answer, streams = self._ask(request, limits.CELL_SECONDS, patient=True)
+        answer, streams = self._ask(request, self.cell_seconds, patient=True)
         if type(answer) is not dict or len(streams) != 2:
             raise self._broke_off()
         said = [stream[: limits.CELL_OUTPUT].decode(errors="replace") for stream in streams]
@@ -67,44 +88,35 @@ class Student:
 
     def only_define(self, cells: dict[str, str]) -> bool:
         """Whether these cells need not run, because they do no more than bind names."""
-        answer, _ = self._ask({"only define": cells}, limits.CELL_SECONDS, patient=True)
+        answer, _ = self._ask({"only define": cells}, self.cell_seconds, patient=True)
         return answer is True
 
-    def prepare(self, name: str, withholds: tuple[str, ...], above: list[str]) -> dict[str, Any]:
-        request = {"answer": name, "withholds": list(withholds), "above": above}
-        answer, _ = self._ask(request, limits.CELL_SECONDS, patient=True)
+    def prepare(self, name: str, terms: Terms, above: list[str]) -> dict[str, Any]:
+        request = {"answer": name, "terms": terms.to_dict(), "above": above}
+        answer, _ = self._ask(request, self.cell_seconds, patient=True)
         if type(answer) is not dict:
             raise self._broke_off()
         return answer
 
-    def call(self, question: Question) -> Reply:
-        buffers: list[bytes] = []
-        desk, run = _Desk(), question.run
-        request = {
-            "call": question.function,
-            "run": [run.library, run.dtype, run.device],
-            "args": codec.encode(desk.lend(question.args), buffers),
-            "kwargs": codec.encode(desk.lend(question.kwargs), buffers),
-            "cotangent": codec.encode(question.cotangent, buffers),
-            "withholds": list(question.withholds),
-            "at_most": question.at_most,
-        }
-        answer, back = self._ask(request, limits.CALL_SECONDS, buffers, patient=True, desk=desk)
-        late = f"it took more than {limits.CALL_SECONDS} seconds" if self.interrupted else ""
+    def call(self, request: CallRequest) -> CallResult:
+        desk, bounds = _Desk(), request.terms.limits
+        crossing = replace(request, args=desk.lend(request.args), kwargs=desk.lend(request.kwargs))
+        seconds = bounds.call_seconds or limits.CALL_SECONDS
+        header, buffers = messages.write_request(crossing)
+        payload = messages.payload_of(request.terms)
+        answer = self._ask(header, seconds, buffers, patient=True, desk=desk, payload=payload)
         try:
-            return Reply(
-                codec.decode(answer["value"], back),
-                late or _words(answer["failure"]),
-                answer["over_memory"] is True,
-                tuple(_words(name, 60) for name in answer["changed"][:20]),
-                _count(answer["printed"]),
-            )
-        except (codec.Unacceptable, KeyError, TypeError, AttributeError) as error:
+            result = messages.read_result(answer)
+        except codec.Unacceptable as error:
             raise self._broke_off() from error
+        if not self.interrupted:
+            return result
+        words = f"it took more than {seconds:g} seconds"
+        return replace(result, failure=words, cause=Cause(FailureKind.TOO_SLOW))
 
     def _broke_off(self) -> Gone:
         self.kill()
-        return Gone(BROKE_OFF)
+        return Gone(BROKE_OFF, FailureKind.BROKE_OFF)
 
     def _ask(
         self,
@@ -113,12 +125,13 @@ class Student:
         buffers: list[bytes] = (),
         patient: bool = False,
         desk: "_Desk | None" = None,
+        payload: int = codec.PAYLOAD_AT_MOST,
     ) -> tuple[Any, list[bytes]]:
         """Send, and wait no longer than the limits allow; `patient` interrupts before it kills."""
         if not self.alive:
             raise Gone(ENDED)
         unsent = memoryview(codec.pack(request, buffers))
-        receiver, clock = codec.Receiver(), _Clock(self, seconds, patient)
+        receiver, clock = codec.Receiver(payload), _Clock(self, seconds, patient)
         self.interrupted = False
         try:
             self._expect_silence()
@@ -136,7 +149,7 @@ class Student:
                         raise codec.Unacceptable("an answer before the question")
                     if message and desk and desk.is_asked(message):
                         unsent = memoryview(codec.pack(*desk.answer(*message)))
-                        receiver = codec.Receiver()
+                        receiver = codec.Receiver(payload)
                     elif message:
                         return message
                 clock.check()
@@ -168,11 +181,14 @@ class Student:
         if now < self._looked + POLL_SECONDS:
             return
         self._looked = now
-        if self._resident() > limits.TOTAL_MEMORY and self._exactly() > limits.TOTAL_MEMORY:
-            gigabytes = limits.TOTAL_MEMORY / 2**30
-            raise Gone(f"its processes took more than {gigabytes:g} GiB of memory")
+        memory = limits.total_memory(self._own.memory_mib)
+        if self._resident() > memory and self._exactly() > memory:
+            gigabytes = memory / 2**30
+            words = f"its processes took more than {gigabytes:g} GiB of memory"
+            raise Gone(words, FailureKind.TOO_MUCH_MEMORY)
         if self._scratch and self._written() > limits.SCRATCH:
-            raise Gone(f"it wrote more than {limits.SCRATCH / limits.MEBIBYTE:g} MiB of files")
+            words = f"it wrote more than {limits.SCRATCH / limits.MEBIBYTE:g} MiB of files"
+            raise Gone(words, FailureKind.TOO_MANY_FILES)
 
     def kill(self) -> None:
         if not self.alive:
@@ -243,7 +259,8 @@ class Student:
         while waiting and left > 0:
             folder = waiting.pop()
             if len(str(folder)) > PATH_AT_MOST:  # each step down would cost more than the last
-                raise Gone("it made folders within folders without end")
+                words = "it made folders within folders without end"
+                raise Gone(words, FailureKind.TOO_MANY_FILES)
             with contextlib.suppress(OSError), os.scandir(folder) as entries:
                 for entry in entries:
                     left -= 1
@@ -272,13 +289,13 @@ class _Desk:
         self._asked = 0
 
     def lend(self, value: Any) -> Any:
+        """The value as it crosses, with a number in the place of each function."""
+        return map_leaves(self._lend, value)
+
+    def _lend(self, value: Any) -> Any:
         if callable(value):
             self._functions.append(value)
             return Lent(len(self._functions) - 1)
-        if isinstance(value, (list, tuple)):
-            return type(value)(map(self.lend, value))
-        if isinstance(value, dict):
-            return {key: self.lend(item) for key, item in value.items()}
         return value
 
     def is_asked(self, message: tuple[Any, list[bytes]]) -> bool:
@@ -312,7 +329,7 @@ class _Clock:
         self.next_look, self.interrupted = self.started + POLL_SECONDS, 0.0
 
     def too_slow(self, more: str = "") -> TooSlow:
-        return TooSlow(f"it took more than {self.seconds} seconds{more}")
+        return TooSlow(f"it took more than {self.seconds:g} seconds{more}")
 
     def check(self) -> None:
         now = time.monotonic()
@@ -350,16 +367,3 @@ def remove(folder: Path) -> None:
         quiet = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "check": False}
         subprocess.run(["chmod", "-R", "u+rwx", "--", str(folder)], **quiet)
         subprocess.run(["rm", "-rf", "--", str(folder)], **quiet)
-
-
-def _count(number: Any) -> int:
-    if type(number) is not int:
-        raise TypeError("not a number of letters")
-    return max(0, min(number, 1 << 30))
-
-
-def _words(text: Any, at_most: int = 400) -> str:
-    """Plain printable words of a stranger."""
-    if type(text) is not str:
-        raise TypeError("not words")
-    return "".join(c if c.isprintable() else " " for c in text[:at_most])

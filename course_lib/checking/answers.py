@@ -13,11 +13,17 @@ from collections.abc import Callable, Iterable, Iterator
 from types import CodeType
 from typing import Any
 
+from course_lib.checking.findings import Cause
+
 Statements = list[tuple[str, ast.stmt]]
 
 
 class NoAnswer(Exception):
-    """There is nothing to check yet; says what is missing."""
+    """There is nothing to check yet; says what is missing, and why as data where it is known."""
+
+    def __init__(self, words: str, cause: Cause | None = None):
+        super().__init__(words)
+        self.cause = cause
 
 
 class NotDefined(NoAnswer):

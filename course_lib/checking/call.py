@@ -7,11 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from course_lib.checking.expect import Failure
-from course_lib.checking.perform import Question, Reply, perform
-from course_lib.checking.run import AuthorError, Held, Run
+from course_lib.checking.findings import AuthorError, Failure, FailureKind
+from course_lib.checking.nested import map_leaves
+from course_lib.checking.perform import CallRequest, CallResult, perform
+from course_lib.checking.run import Held, Run
+from course_lib.checking.terms import Terms
 
-Transport = Callable[[Question], Reply]
+Transport = Callable[[CallRequest], CallResult]
 
 
 @dataclass
@@ -31,7 +33,7 @@ class Call:
     function: Any
     """The function, or what the transport knows it by."""
     run: Run
-    withholds: tuple[str, ...] = ()
+    terms: Terms = field(default_factory=Terms)
     transport: Transport = perform
     at_most: int | None = None
     memory_hint: str = ""
@@ -64,27 +66,32 @@ class Call:
         self.run.refuse_unrepresentable((args, kwargs))
         self.log.arguments.append((args, kwargs))
         reply = self.transport(
-            Question(self.function, self.run, args, kwargs, self.withholds, self.at_most, cotangent)
+            CallRequest(
+                function=self.function,
+                run=self.run,
+                args=args,
+                kwargs=kwargs,
+                cotangent=cotangent,
+                terms=self.terms,
+                at_most=self.at_most,
+            )
         )
         self.log.printed += reply.printed
         self.changed = list(reply.changed)
         self.log.changed.update(reply.changed)
         if reply.failure:
-            failure = Failure(reply.failure, self.memory_hint if reply.over_memory else "")
+            over_memory = reply.cause is not None and reply.cause.kind is FailureKind.OVER_MEMORY
+            hint = self.memory_hint if over_memory else ""
+            failure = Failure(reply.failure, hint, reply.cause)
             self.log.results.append(failure)
             raise failure
         self.log.results.append(reply.value)
-        return self._lend(reply.value)
+        return map_leaves(self._lend, reply.value)
 
     def _lend(self, value: Any) -> Any:
         """What stays with the student is called like the function itself."""
-        match value:
-            case Held():
-                return replace(self, function=value.what, kind=value.kind)
-            case tuple() | list():
-                return type(value)(map(self._lend, value))
-            case dict():
-                return {key: self._lend(item) for key, item in value.items()}
+        if isinstance(value, Held):
+            return replace(self, function=value.what, kind=value.kind)
         return value
 
 

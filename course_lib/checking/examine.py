@@ -10,8 +10,10 @@ from typing import Any
 import course_lib
 from course_lib.checking import recordings
 from course_lib.checking.answers import Cells, NoAnswer, missing_names
-from course_lib.checking.judge import judge, judge_proof, report
+from course_lib.checking.findings import Cause, FailureKind
+from course_lib.checking.judge import first_failed, judge, judge_proof, report
 from course_lib.checking.run import DEFAULT_DTYPE, Run
+from course_lib.checking.terms import Terms
 from course_lib.checking.verdicts import Verdict, earned
 from course_lib.checking.withheld import withheld
 
@@ -26,6 +28,8 @@ class Examined:
     short: str
     at_stake: float = 0.0
     """So many of the points hang on properties that are looked at when the work is handed in."""
+    cause: Cause | None = None
+    """Of the failure that the report shows."""
     function: Any = None
     verdicts: tuple[Verdict, ...] = ()
     run: Run | None = None
@@ -50,14 +54,16 @@ def examine(
         if (folder / "blocks.json").is_file():
             answer, _ = cells.answer(name)
             return _proof(name, answer, json.loads((folder / "blocks.json").read_text()))
-        with withheld(tuple(recordings.read(folder)["withholds"])):  # from the first import on
+        terms = Terms.from_dict(recordings.read(folder))
+        with withheld(terms.withholds):  # from the first import on
             answer, library = cells.answer(name)
         run = Run(library, DEFAULT_DTYPE[library], device if library == "torch" else "cpu")
         return _function(name, answer, run, folder, remembered)
     except NoAnswer:
         raise
     except Exception as error:
-        raise NoAnswer(f"your cells stop with {type(error).__name__}: {error}") from error
+        words = f"your cells stop with {type(error).__name__}: {error}"
+        raise NoAnswer(words, Cause.of_exception(error)) from error
 
 
 def _function(
@@ -66,7 +72,8 @@ def _function(
     if not callable(function):
         raise NoAnswer(f"{name} is a {type(function).__name__}, not a function")
     if run.library == "torch" and find_spec("torch") is None:
-        raise NoAnswer('it says library = "torch", and PyTorch is not here: try "numpy"')
+        words = 'it says library = "torch", and PyTorch is not here: try "numpy"'
+        raise NoAnswer(words, Cause(FailureKind.LIBRARY_MISSING, run.library))
     if run.device != "cpu" and not _is_there(run.device):
         raise NoAnswer(
             f"torch finds no {run.device} device on this machine: check it on the CPU, which also "
@@ -79,7 +86,7 @@ def _function(
         )
     exercise = recordings.read(folder)
     verdicts = judge(function, run, folder, exercise)
-    held = sum(verdict.passed for verdict in verdicts)
+    held, failed = sum(verdict.passed for verdict in verdicts), first_failed(verdicts)
     more = exercise["hidden"]
     points = round(float(earned(verdicts, exercise["points"])), 6)
     return Examined(
@@ -89,6 +96,7 @@ def _function(
         report=report(name, exercise, verdicts, run),
         short=f"{held} of {len(verdicts)} properties hold"
         + (f"; {more} more when you hand in" if more and held == len(verdicts) else ""),
+        cause=failed.cause if failed else None,
         function=function,
         verdicts=tuple(verdicts),
         run=run,

@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.checking.run import AuthorError, Returned, Run
+from course_lib.checking.findings import AuthorError, Failure
+from course_lib.checking.nested import leaves, map_leaves
+from course_lib.checking.run import Returned, Run
 
 current_run: contextvars.ContextVar[Run] = contextvars.ContextVar("current_run")
 LONG, SHOWN = 10_000, 300
@@ -13,14 +15,6 @@ LONG, SHOWN = 10_000, 300
 NOTHING_RETURNED = "where does your function return its answer?"
 expectations_met = 0
 """Counts what was really compared: a test that compares nothing is no test."""
-
-
-class Failure(Exception):
-    """The property does not hold: the evidence, and a question that leads on."""
-
-    def __init__(self, evidence: str, hint: str = ""):
-        super().__init__(evidence)
-        self.evidence, self.hint = evidence, hint
 
 
 def expect_close(*, got: Any, expected: Any, hint: str, slack: float = 1.0) -> None:
@@ -64,9 +58,9 @@ def expect_less(*, got: Any, than: Any, hint: str) -> None:
 def expect_equal(*, got: Any, expected: Any, hint: str) -> None:
     """A whole answer that is not made of numbers: a name, a list, None."""
     _count()
-    if (size := _size(got)) > LONG:
+    if (size := sum(getattr(leaf, "size", 1) for leaf in leaves(got))) > LONG:
         raise Failure(f"got {describe(got)} with {size} entries, expected {expected!r}", hint)
-    got = _plain(got)
+    got = map_leaves(_plain, got)
     if got != expected:
         shown = repr(got)
         shown = shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}..."
@@ -107,19 +101,9 @@ def _count() -> None:
     expectations_met += 1
 
 
-def _size(value: Any) -> int:
-    if isinstance(value, (list, tuple)):
-        return sum(map(_size, value))
-    return value.size if isinstance(value, np.ndarray) else 1
-
-
 def _plain(value: Any) -> Any:
-    """Lists of plain numbers in the place of arrays."""
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, (list, tuple)):
-        return type(value)(map(_plain, value))
-    return value
+    """A list of plain numbers in the place of an array."""
+    return value.tolist() if isinstance(value, np.ndarray) else value
 
 
 def _as_array(got: Any, expected: np.ndarray, hint: str) -> np.ndarray:

@@ -11,6 +11,7 @@ from course_lib.checking.blocks import Blocks
 from course_lib.checking.call import Transport
 from course_lib.checking.perform import perform
 from course_lib.checking.run import Run
+from course_lib.checking.terms import Terms
 from course_lib.checking.verdicts import Verdict, diagnose, load_module, run_test, tests_in
 
 
@@ -27,7 +28,7 @@ def judge(
 
     All of them, or only those that are hidden, or only those that are not.
     """
-    verdicts = []
+    verdicts, terms = [], Terms.from_dict(exercise)
     path = folder / "tests.py"
     for test in _tests(path, path.stat().st_mtime_ns).values():
         if hidden not in (None, getattr(test, "is_hidden", False)):
@@ -36,7 +37,7 @@ def judge(
         here = Run(run.library, run.dtype, run.device, recorded["seed"])
         dtype = recordings.in_dtype_of(test, here).dtype
         oracle = recordings.Replay(recorded["oracle"][dtype])
-        verdict = run_test(test, function, here, oracle, tuple(exercise["withholds"]), transport)
+        verdict = run_test(test, function, here, oracle, terms, transport)
         if not verdict.passed:
             verdict = diagnose(verdict, recordings.known_mistakes(recorded, verdict.run))
         verdicts.append(verdict)
@@ -70,8 +71,17 @@ def judge_proof(name: str, answer: Any, data: dict[str, Any]) -> tuple[str | Non
     return blocks.first_fault(answer), round(data["points"] * blocks.share(answer), 6)
 
 
+def first_failed(verdicts: list[Verdict]) -> Verdict | None:
+    """The failure to look at first."""
+    return next(iter(_failed(verdicts)), None)
+
+
+def _failed(verdicts: list[Verdict]) -> list[Verdict]:
+    return sorted((v for v in verdicts if not v.passed), key=lambda v: not v.core)
+
+
 def report(name: str, exercise: dict[str, Any], verdicts: list[Verdict], run: Run) -> str:
-    failed = sorted((v for v in verdicts if not v.passed), key=lambda v: not v.core)
+    failed = _failed(verdicts)
     if not failed:
         visible = [verdict for verdict in verdicts if not verdict.hidden]
         more = exercise["hidden"] - (len(verdicts) - len(visible))

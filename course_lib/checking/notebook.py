@@ -14,6 +14,7 @@ from typing import Any
 from course_lib.checking import recordings
 from course_lib.checking.answers import Cells, NoAnswer, NotDefined
 from course_lib.checking.examine import Examined, checks_folder, examine
+from course_lib.checking.findings import Cause
 from course_lib.checking.percent import CELL
 from course_lib.checking.verdicts import Verdict
 from course_lib.checking.work import Assignment, Work, WrongFile, table
@@ -41,22 +42,28 @@ class Points(float):
 
 def check(name: str, device: str = "cpu") -> float:
     """Check one answer, print what was found, and return the points it earns here."""
+    return check_with_cause(name, device)[0]
+
+
+def check_with_cause(name: str, device: str = "cpu") -> tuple[float, Cause | None]:
+    """The same, with the cause of the failure that was printed, if there is one."""
     try:
-        found = examine(name, cells, device, _kernel_names())
+        examined = examine(name, cells, device, _kernel_names())
     except LookupError as unknown:
         print(unknown.args[0])
-        return 0.0
+        return 0.0, None
     except NoAnswer as nothing:
         to_run = isinstance(nothing, NotDefined) and _shell()  # a file or a page has all there is
         first = ": run the cell with your answer first" if to_run else ""
         print(f"{name}: {nothing}{first}")
-        return 0.0
-    said = [found.report]
-    if found.verdicts:
-        said += [f"  {n}" for n in _notes(name, found, recordings.read(checks_folder() / name))]
-    text = "\n".join(said)
+        return 0.0, nothing.cause
+    lines = [examined.report]
+    if examined.verdicts:
+        exercise = recordings.read(checks_folder() / name)
+        lines += [f"  {note}" for note in _notes(name, examined, exercise)]
+    text = "\n".join(lines)
     print(in_lines(text) if _shell() else text)
-    return Points(found)
+    return Points(examined), examined.cause
 
 
 def in_lines(text: str) -> str:

@@ -4,8 +4,6 @@ Here the page says what stands in its cells; Python lives in a worker of the rea
 """
 
 import ast
-import contextlib
-import io
 import linecache
 import sys
 import traceback
@@ -14,21 +12,24 @@ import numpy as np
 
 from course_lib.checking import notebook, recordings
 from course_lib.checking.examine import checks_folder
+from course_lib.checking.findings import Cause, FailureKind
 
 SET_UP = "import numpy as np"
 COLUMNS = np.get_printoptions()["linewidth"]
-TOO_LARGE = "Python in a page has 4 GB, and 2 GB for one array. How many entries did you ask for?"
-NOT_IN_A_PAGE = {
-    "MemoryError": TOO_LARGE,
-    "array is too big": TOO_LARGE,
+BY_KIND = {
+    FailureKind.OUT_OF_MEMORY: (
+        "Python in a page has 4 GB, and 2 GB for one array. How many entries did you ask for?"
+    ),
+    FailureKind.LIBRARY_MISSING: "PyTorch does not run in a page; the notebook has both.",
+}
+BY_EXCEPTION = {
     "FileNotFoundError": "Python in a page sees none of your files: write numbers into the cell.",
     "ModuleNotFoundError": (
         "Python in a page has NumPy and its own library, and nothing else. "
         "The notebook has PyTorch and Matplotlib as well."
     ),
-    'library = "torch"': "PyTorch does not run in a page; the notebook has both.",
 }
-"""A word of a message, and what the reader of a page should know besides."""
+"""What the reader of a page should know besides."""
 
 
 def run(cell: str, source: str, columns: int = COLUMNS) -> None:
@@ -55,11 +56,8 @@ def check(name: str, cells: list[tuple[str, str]]) -> bool:
     notebook.cells.sources.clear()
     for cell, source in (("set-up", SET_UP), *cells):
         notebook.cells.ran(cell, source)
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
-        points = notebook.check(name)
-    print(said.getvalue(), end="")
-    _explain(said.getvalue())
+    points, cause = notebook.check_with_cause(name)
+    _explain(cause)
     return points == recordings.read(checks_folder() / name)["points"]
 
 
@@ -75,12 +73,10 @@ def _tell(error: BaseException) -> None:
     frame = error.__traceback__
     while frame and frame.tb_frame.f_code.co_filename == __file__:
         frame = frame.tb_next
-    words = "".join(traceback.format_exception(type(error), error, frame, chain=False))
-    print(words, end="")
-    _explain(words)
+    print("".join(traceback.format_exception(type(error), error, frame, chain=False)), end="")
+    _explain(Cause.of_exception(error))
 
 
-def _explain(words: str) -> None:
-    for sign, explanation in NOT_IN_A_PAGE.items():
-        if sign in words:
-            print(f"\n{explanation}")
+def _explain(cause: Cause | None) -> None:
+    if cause and (words := BY_KIND.get(cause.kind) or BY_EXCEPTION.get(cause.exception)):
+        print(f"\n{words}")

@@ -19,12 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.checking.run import AuthorError, Run, WrongKind, bring_back
+from course_lib.checking.findings import AuthorError, Cause, FailureKind
+from course_lib.checking.run import Run, WrongKind, bring_back
+from course_lib.checking.terms import Terms
 from course_lib.checking.withheld import withheld
 
 
-@dataclass(frozen=True)
-class Question:
+@dataclass(frozen=True, kw_only=True)
+class CallRequest:
     """One call that a test makes."""
 
     function: Any
@@ -32,27 +34,28 @@ class Question:
     run: Run
     args: tuple = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
-    withholds: tuple[str, ...] = ()
+    terms: Terms = field(default_factory=Terms)
     at_most: int | None = None
-    """Bytes of memory."""
+    """Bytes of memory that this test allows."""
     cotangent: Any = None
     """If there is one, not the value is wanted but the gradients that torch finds through it."""
 
 
-@dataclass(frozen=True)
-class Reply:
+@dataclass(frozen=True, kw_only=True)
+class CallResult:
     """What one call gave."""
 
     value: Any = None
     failure: str = ""
-    """In words, instead of a value."""
-    over_memory: bool = False
+    """In words for the student, instead of a value."""
+    cause: Cause | None = None
+    """The same as data."""
     changed: tuple[str, ...] = ()
     """The arguments that the function changed in place."""
     printed: int = 0
 
 
-def perform(question: Question) -> Reply:
+def perform(question: CallRequest) -> CallResult:
     """Call the function in the library and dtype of the run."""
     function, run = question.function, question.run
     sent = run.send(question.args), run.send(question.kwargs)
@@ -60,30 +63,37 @@ def perform(question: Question) -> Reply:
         function = _pulled_back(function, run.send(question.cotangent))
     before = copy.deepcopy(sent)
     out = _Counter()
-    failure, value, over_memory = "", None, False
+    failure, value, cause = "", None, None
     try:
         with (
             contextlib.redirect_stdout(out),
             contextlib.redirect_stderr(out),
             warnings.catch_warnings(),
             np.errstate(all="ignore"),
-            withheld(question.withholds),
+            withheld(question.terms.withholds),
             _memory_limit(run.library, question.at_most),
         ):
             warnings.simplefilter("ignore")
             value = function(*sent[0], **sent[1])
         value = bring_back(value, run.library)
     except TooMuchMemory as excess:
-        failure = f"needed {_megabytes(excess.args[0])}, allowed {_megabytes(question.at_most)}"
-        over_memory = True
+        needed = _megabytes(excess.nbytes)
+        failure = f"needed {needed}, allowed {_megabytes(question.at_most)}"
+        cause = Cause(FailureKind.OVER_MEMORY, needed)
     except WrongKind as kind:
-        failure = f"it returned {kind}"
+        failure, cause = f"it returned {kind}", Cause(FailureKind.UNUSABLE, kind.what)
     except AuthorError:
         raise
     except (Exception, SystemExit) as error:
-        failure = f"it raised {_say(error)}{_where(function, error)}"
+        failure, cause = _raised(function, error)
     changed = tuple(name for name, same in _compare(before, sent) if not same)
-    return Reply(None if failure else value, failure, over_memory, changed, out.count)
+    return CallResult(
+        value=None if failure else value,
+        failure=failure,
+        cause=cause,
+        changed=changed,
+        printed=out.count,
+    )
 
 
 def _pulled_back(function: Callable, cotangent: Any) -> Callable:
@@ -96,7 +106,8 @@ def _pulled_back(function: Callable, cotangent: Any) -> Callable:
             tensor.requires_grad_()
         value = function(*args, **kwargs)
         if not isinstance(value, torch.Tensor):
-            raise WrongKind(f"a {type(value).__name__}, through which torch finds no gradient")
+            found = f"a {type(value).__name__}"
+            raise WrongKind(found, ", through which torch finds no gradient")
         if not value.requires_grad:
             raise WrongKind("a tensor that torch cannot follow back to the arguments")
         found = torch.autograd.grad(value, tensors, cotangent, allow_unused=True)
@@ -107,7 +118,9 @@ def _pulled_back(function: Callable, cotangent: Any) -> Callable:
 
 
 class TooMuchMemory(Exception):
-    pass
+    def __init__(self, nbytes: int):
+        super().__init__(nbytes)
+        self.nbytes = nbytes
 
 
 class _Counter(io.TextIOBase):
@@ -121,18 +134,20 @@ class _Counter(io.TextIOBase):
         return len(text)
 
 
-def _where(function: Callable, error: BaseException) -> str:
-    """The student's own line, if the error passed through it."""
+def _raised(function: Callable, error: BaseException) -> tuple[str, Cause]:
+    """In words and as data, with the student's own line if the error passed through it."""
     file = getattr(getattr(function, "__code__", None), "co_filename", None)
     lines = [
         frame.lineno
         for frame in traceback.extract_tb(error.__traceback__)
         if frame.filename == file
     ]
+    words = f"it raised {_say(error)}"
     if not lines:
-        return ""
+        return words, Cause.of_exception(error)
     text = linecache.getline(file, lines[-1]).strip()
-    return f", line {lines[-1]}: {text}" if text else f", line {lines[-1]}"
+    words += f", line {lines[-1]}: {text}" if text else f", line {lines[-1]}"
+    return words, Cause.of_exception(error, lines[-1])
 
 
 def _say(error: BaseException) -> str:

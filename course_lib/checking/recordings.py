@@ -4,7 +4,6 @@ The code of an oracle or of a mistake is nearly the answer; the numbers they giv
 the inputs are not.
 """
 
-import base64
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,10 +11,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from course_lib.checking.expect import Failure
-from course_lib.checking.run import DEFAULT_DTYPE, Held, Run
+from course_lib.checking.codec import RECORDED
+from course_lib.checking.nested import leaves
+from course_lib.checking.run import DEFAULT_DTYPE, Run
 from course_lib.checking.verdicts import Results, known_results, run_test
 
 ENTRIES_AT_MOST = 2_000
@@ -26,7 +24,7 @@ class Replay:
     """An oracle that gives its recorded answers in the order in which they were asked for."""
 
     def __init__(self, answers: list[Any]):
-        self.answers = map(decode, answers)
+        self.answers = map(RECORDED.decode, answers)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return next(self.answers)
@@ -43,7 +41,7 @@ class _Recorder:
 
     def recorded(self, source: Callable, *args: Any, **kwargs: Any) -> Any:
         answer = source(*args, **kwargs)
-        self.answers.append(encode(answer))
+        self.answers.append(RECORDED.encode(answer))
         return answer
 
 
@@ -61,14 +59,17 @@ def record_test(
         record["oracle"][dtype] = recorder.answers
         results = known_results(mistakes, test, run, oracle)
         if all(_entries(result) <= ENTRIES_AT_MOST for result in results.values()):
-            record["mistakes"][dtype] = {words: encode(result) for words, result in results.items()}
+            record["mistakes"][dtype] = {
+                words: RECORDED.encode(result) for words, result in results.items()
+            }
     return record
 
 
 def known_mistakes(record: dict[str, Any], run: Run) -> dict[str, Results]:
     """The recorded results of each mistake in this run's dtype."""
     return {
-        words: decode(results) for words, results in record["mistakes"].get(run.dtype, {}).items()
+        words: RECORDED.decode(results)
+        for words, results in record["mistakes"].get(run.dtype, {}).items()
     }
 
 
@@ -82,42 +83,8 @@ def _parsed(path: Path, changed: int) -> dict[str, Any]:
     return json.loads(path.read_text())
 
 
-def encode(value: Any) -> Any:
-    """Turn results into JSON; arrays keep every bit."""
-    if isinstance(value, (np.ndarray, np.generic, float)):
-        array = np.asarray(value)
-        kind = {"f": "<f8", "i": "<i8", "u": "<i8", "b": "|b1"}[array.dtype.kind]
-        raw = base64.b64encode(array.astype(kind).tobytes()).decode()
-        return {"array": raw, "dtype": kind, "shape": list(array.shape)}
-    if isinstance(value, Held):
-        return None  # it stayed where it was
-    if isinstance(value, Failure):
-        return {"failure": value.evidence}
-    if isinstance(value, (list, tuple)):
-        return {"tuple" if isinstance(value, tuple) else "list": [encode(item) for item in value]}
-    if isinstance(value, dict):
-        return {"dict": {key: encode(item) for key, item in value.items()}}
-    return value
-
-
-def decode(value: Any) -> Any:
-    if not isinstance(value, dict):
-        return value
-    if "array" in value:
-        raw = base64.b64decode(value["array"])
-        return np.frombuffer(raw, value["dtype"]).reshape(value["shape"]).copy()
-    if "failure" in value:
-        return Failure(value["failure"])
-    if "dict" in value:
-        return {key: decode(item) for key, item in value["dict"].items()}
-    items = [decode(item) for item in value.get("tuple", value.get("list"))]
-    return tuple(items) if "tuple" in value else items
-
-
 def _entries(value: Any) -> int:
-    if isinstance(value, (list, tuple)):
-        return sum(map(_entries, value))
-    return getattr(value, "size", 1)
+    return sum(getattr(leaf, "size", 1) for leaf in leaves(value))
 
 
 def in_dtype_of(test: Callable, run: Run) -> Run:

@@ -11,6 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.checking.findings import AuthorError
+from course_lib.checking.nested import leaves, map_leaves
+
 TOLERANCE = {"float64": 1e-6, "float32": 2e-5, "float16": 5e-3, "bfloat16": 4e-2}
 """Absolute and relative: wide enough that no right answer is refused over thousands of seeds.
 
@@ -18,10 +21,6 @@ A property about digits says so: it runs in float64 with a slack below one.
 """
 
 DEFAULT_DTYPE = {"numpy": "float64", "torch": "float32"}
-
-
-class AuthorError(Exception):
-    """A test that is itself wrong; never the student's fault."""
 
 
 @dataclass(frozen=True)
@@ -54,49 +53,46 @@ class Run:
 
     def refuse_unrepresentable(self, value: Any) -> None:
         """The function must get the very numbers that the oracle gets."""
-        if isinstance(value, np.ndarray) and value.dtype.kind == "f":
-            if not np.array_equal(self.rounded(value), value, equal_nan=True):
+        for leaf in leaves(value):
+            if not isinstance(leaf, np.ndarray) or leaf.dtype.kind != "f":
+                continue
+            if not np.array_equal(self.rounded(leaf), leaf, equal_nan=True):
                 raise AuthorError(
                     f"an argument is not representable in {self.dtype}: the function would get "
                     "other numbers than the oracle; pass it through arrays.rounded(...)"
                 )
-        elif isinstance(value, (list, tuple, dict)):
-            for item in value.values() if isinstance(value, dict) else value:
-                self.refuse_unrepresentable(item)
 
     def send(self, value: Any) -> Any:
-        """Take a test's argument over to the student's library, freshly copied."""
+        """Take a test's argument over to the student's library, freshly copied.
+
+        A NamedTuple arrives as a plain tuple, as it does where another process calls.
+        """
+        return map_leaves(self._send_leaf, value, plain=True)
+
+    def _send_leaf(self, value: Any) -> Any:
         if isinstance(value, np.ndarray) and value.dtype.kind == "f":
             if self.library == "torch":
                 return _to_torch(value, self.dtype, self.device)
             return value.astype(self.dtype, copy=True)
         if isinstance(value, np.ndarray):
             return _to_torch(value, None, self.device) if self.library == "torch" else value.copy()
-        if isinstance(value, (list, tuple)):
-            return type(value)(self.send(item) for item in value)
-        if isinstance(value, dict):
-            return {key: self.send(item) for key, item in value.items()}
-        if callable(value):
-            return self._lent(value)
-        return value
+        return self._lent(value) if callable(value) else value
 
     def _lent(self, function: Callable) -> Callable:
         """A function of the test, which lives in NumPy, as one of the student's library."""
 
         def lent(*args: Any, **kwargs: Any) -> Any:
             try:
-                known = bring_back((args, kwargs), self.library)
+                args, kwargs = bring_back((args, kwargs), self.library)
             except WrongKind as kind:
                 raise TypeError(f"the function that was handed to yours got {kind}") from None
-            return self.send(self._as_held(function(*known[0], **known[1])))
+            return self.send(map_leaves(self._as_held, function(*args, **kwargs)))
 
         return lent
 
     def _as_held(self, value: Any) -> Any:
         if isinstance(value, np.ndarray | np.floating) and value.dtype.kind == "f":
             return self.rounded(value)
-        if isinstance(value, (list, tuple)):
-            return type(value)(map(self._as_held, value))
         return value
 
 
@@ -129,15 +125,26 @@ class Held:
 
 
 class WrongKind(Exception):
-    """The function returned something that no test can use; says what."""
+    """The function returned something that no test can use; says what, and what there is to it."""
+
+    def __init__(self, what: str, remark: str = ""):
+        super().__init__(what + remark)
+        self.what = what
 
 
 def bring_back(value: Any, library: str) -> Any:
-    """Turn what a function returned into NumPy arrays in plain tuples, lists and dicts."""
+    """Turn what a function returned into NumPy arrays in plain tuples, lists and dicts.
+
+    Also torch.Size and the named pair of x.max(-1). Raises WrongKind for what no test can read.
+    """
+    return map_leaves(lambda leaf: _bring_leaf_back(leaf, library), value, plain=True)
+
+
+def _bring_leaf_back(value: Any, library: str) -> Any:
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):
         if library == "numpy":
-            raise WrongKind('a torch tensor, although the answer says library = "numpy"')
+            raise WrongKind("a torch tensor", ', although the answer says library = "numpy"')
         there = value.detach()
         dtype, device = str(there.dtype).removeprefix("torch."), there.device.type
         if there.dtype.is_complex:
@@ -145,14 +152,14 @@ def bring_back(value: Any, library: str) -> Any:
         if there.layout != torch.strided:
             raise WrongKind("a tensor that is not dense")
         if device == "meta":
-            raise WrongKind("a tensor without values, on the device meta")
+            raise WrongKind("a tensor without values", ", on the device meta")
         there = there.double() if there.dtype.is_floating_point else there
         return Returned.of(there.cpu().resolve_neg().numpy(), dtype, device)
     if isinstance(value, np.ma.MaskedArray):
         raise WrongKind("a masked array")
     if isinstance(value, (np.ndarray, np.generic)):
         if library == "torch" and isinstance(value, np.ndarray):
-            raise WrongKind('a NumPy array, although the answer says library = "torch"')
+            raise WrongKind("a NumPy array", ', although the answer says library = "torch"')
         if value.dtype.kind not in "fiub":
             raise WrongKind(f"an array of dtype {value.dtype}")
         return Returned.of(np.asarray(value), str(value.dtype))
@@ -160,14 +167,8 @@ def bring_back(value: Any, library: str) -> Any:
         return Returned.of(np.asarray(value), f"a Python {type(value).__name__}")
     if value is None or isinstance(value, str):
         return value
-    if isinstance(value, tuple):  # also torch.Size and the named pair of x.max(-1)
-        return tuple(bring_back(item, library) for item in value)
-    if isinstance(value, list):
-        return [bring_back(item, library) for item in value]
-    if isinstance(value, dict):
-        return {key: bring_back(item, library) for key, item in value.items()}
     if hasattr(value, "__next__"):
-        raise WrongKind("a generator: is there a yield where a return was meant?")
+        raise WrongKind("a generator", ": is there a yield where a return was meant?")
     if callable(value):
         return Held(value)
     if type(value).__module__ == "__main__":  # of a class that the student wrote

@@ -12,27 +12,20 @@ import numpy as np
 
 from course_lib.checking.arrays import Arrays
 from course_lib.checking.call import Call, Log, Transport
-from course_lib.checking.expect import NOTHING_RETURNED, Failure, current_run, describe
+from course_lib.checking.expect import NOTHING_RETURNED, current_run, describe
+from course_lib.checking.findings import AuthorError, Cause, Failure, FailureKind, Finding
 from course_lib.checking.perform import perform
-from course_lib.checking.run import AuthorError, Run
+from course_lib.checking.run import Run
+from course_lib.checking.terms import NO_TERMS, Terms
 
 Results = list[Any]
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """What one test found."""
+@dataclass(frozen=True, kw_only=True)
+class Verdict(Finding):
+    """What one test found, and how."""
 
-    test: str
-    property: str
     run: Run
-    passed: bool
-    core: bool = False
-    hidden: bool = False
-    evidence: str = ""
-    hint: str = ""
-    mistake: str = ""
-    """The one known mistake that gives the same numbers, in words."""
     log: Log = field(default_factory=Log, compare=False, repr=False)
 
     def __str__(self) -> str:
@@ -70,13 +63,13 @@ def run_test(
     function: Any,
     run: Run,
     oracle: Callable,
-    withholds: tuple[str, ...] = (),
+    terms: Terms = NO_TERMS,
     transport: Transport = perform,
 ) -> Verdict:
     """Run one test on one function; whatever the function does, a verdict comes back."""
     if getattr(test, "in_float64", False):
         run = replace(run, dtype="float64")
-    call = Call(function, run, withholds, transport)
+    call = Call(function, run, terms, transport)
     arrays = Arrays(run, test.__name__, oracle)
     failure = None
     token = current_run.set(run)
@@ -86,12 +79,12 @@ def run_test(
     except Failure as found:
         failure = found
     except AuthorError as error:
-        raise AuthorError(f"{test.__name__}: {error}") from error
+        raise AuthorError(error.problem, test.__name__) from error
     except Exception as error:
         failure = _unreadable(call.log, error)
         if failure is None:
             raise AuthorError(
-                f"{test.__name__}: failed before it called the function: {error!r}"
+                f"failed before it called the function: {error!r}", test.__name__
             ) from error
     finally:
         current_run.reset(token)
@@ -105,6 +98,7 @@ def run_test(
         hidden=getattr(test, "is_hidden", False),
         evidence=failure.evidence if failure else "",
         hint=failure.hint if failure else "",
+        cause=failure.cause if failure else None,
         log=call.log,
     )
 
@@ -113,12 +107,12 @@ def _unreadable(log: Log, error: Exception) -> Failure | None:
     """The test could not read what came back: the answer's fault, if there was one."""
     if not log.results or isinstance(log.results[-1], Failure):
         return None
-    got = log.results[-1]
+    got, cause = log.results[-1], Cause(FailureKind.UNREADABLE, type(error).__name__)
     if got is None:
-        return Failure("got None, expected an answer", NOTHING_RETURNED)
+        return Failure("got None, expected an answer", NOTHING_RETURNED, cause)
     if isinstance(got, list):
-        return Failure("got a list, which is no array", "what makes an array of a list?")
-    return Failure(f"got {describe(got)}, which this test cannot read ({error})")
+        return Failure("got a list, which is no array", "what makes an array of a list?", cause)
+    return Failure(f"got {describe(got)}, which this test cannot read ({error})", cause=cause)
 
 
 def diagnose(verdict: Verdict, known: Mapping[str, Results]) -> Verdict:
@@ -141,7 +135,7 @@ def _same_results(seen: Results, known: Results, run: Run) -> bool:
 
 def _same(a: Any, b: Any, tolerance: float) -> bool:
     if isinstance(a, Failure) or isinstance(b, Failure):
-        return isinstance(a, Failure) and isinstance(b, Failure) and _kind(a) == _kind(b)
+        return isinstance(a, Failure) and isinstance(b, Failure) and _alike(a.cause, b.cause)
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
         return a.shape == b.shape and bool(
             np.allclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True)
@@ -151,8 +145,9 @@ def _same(a: Any, b: Any, tolerance: float) -> bool:
     return type(a) is type(b) and a == b
 
 
-def _kind(failure: Failure) -> str:
-    return failure.evidence.partition(":")[0].partition(",")[0]
+def _alike(one: Cause, other: Cause) -> bool:
+    """Wherever in the answer it happened."""
+    return (one.kind, one.detail) == (other.kind, other.detail)
 
 
 def earned(verdicts: list[Verdict], points: float) -> float:

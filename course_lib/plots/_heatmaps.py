@@ -120,7 +120,7 @@ def qkv_diagram(
         columns = tokens if name in "SA" else [str(i + 1) for i in range(table.shape[1])]
         _draw_table(axes[name], table, tokens, columns, signed=name != "A", size=8.5)
         axes[name].set_title(f"${name}$  {words}")
-    for start, end in _QKV_ARROWS:
+    for start, end in map(tuple, _QKV_ARROWS):
         fig.add_artist(_arrow_between(axes[start], axes[end]))
     shapes = ", ".join(
         f"{name} {' by '.join(map(str, tables[name].shape))}" for name in _QKV_PLACES
@@ -149,7 +149,7 @@ def draw_bars(ax: Axes, weights: Float[np.ndarray, " n"], labels: Sequence[str])
     colours = [COLOURS[i % 4] for i in places]
     ax.barh(places, weights, color=colours, height=0.7)
     for place, weight in zip(places, weights, strict=True):
-        ax.text(weight + 0.02, place, share(weight), va="center", color=INK)
+        ax.text(weight + 0.02, float(place), share(weight), va="center", color=INK)
     ax.set_yticks(places, labels)
     ax.set(xlim=(0, 1.18), ylim=(len(labels) - 0.5, -0.5), xticks=(0, 0.5, 1))
     ax.tick_params(axis="y", length=0)
@@ -177,7 +177,9 @@ def _numbers(name: str, given: Any, axes: str) -> np.ndarray:
     return table
 
 
-def _labels(table, rows, columns) -> tuple[list[str], list[str]]:
+def _labels(
+    table: np.ndarray, rows: Sequence[str] | None, columns: Sequence[str] | None
+) -> tuple[list[str], list[str]]:
     rows = [str(i + 1) for i in range(table.shape[0])] if rows is None else list(rows)
     columns = [str(j + 1) for j in range(table.shape[1])] if columns is None else list(columns)
     if table.shape != (len(rows), len(columns)):
@@ -188,7 +190,15 @@ def _labels(table, rows, columns) -> tuple[list[str], list[str]]:
     return rows, columns
 
 
-def _draw_table(ax, table, rows, columns, signed: bool, digits: int = 2, size: float = 10) -> None:
+def _draw_table(
+    ax: Axes,
+    table: np.ndarray,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    signed: bool,
+    digits: int = 2,
+    size: float = 10,
+) -> None:
     reach = max(float(np.abs(table).max(initial=0.0)), 1e-12)
     bottom = -reach if signed else 0.0
     top = reach if signed else 1.0
@@ -201,11 +211,11 @@ def _draw_table(ax, table, rows, columns, signed: bool, digits: int = 2, size: f
     if max(table.shape) > PRINTED:
         return
     for (i, j), number in np.ndenumerate(table):
-        look = {"color": _readable_on(image.to_rgba(number)), "fontsize": size}
+        look: dict[str, Any] = {"color": _readable_on(image.to_rgba(number)), "fontsize": size}
         ax.text(j, i, f"{number:.{digits}f}", ha="center", va="center", **look)
 
 
-def _readable_on(colour) -> str:
+def _readable_on(colour: Any) -> str:
     """White or black, whichever has the larger contrast on this colour (WCAG luminance)."""
     linear = (np.asarray(colour[:3]) + 0.055) ** 2.4 / 1.055**2.4
     return "white" if linear @ (0.2126, 0.7152, 0.0722) < 0.179 else "black"

@@ -2,15 +2,17 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from course_lib import entropy, island, softmax_at, softmax_or_zeros
+from course_lib import island
 from course_lib.plots._heatmaps import draw_bars
 from course_lib.plots._style import ACCENT, COLOURS, INK, MUTED, finish, new_figure, share
+from course_lib.softmax_family import entropy, softmax_at, softmax_or_zeros
 
 STOPS = (0.0, 0.7, island.SHARPNESS, 3.0, math.inf)
 
@@ -70,12 +72,15 @@ def draw_dial(
     """Draw the dial: keys as markers whose area is the weight, the query as an arrow."""
     turn = np.linspace(0, 2 * np.pi, 200)
     ax.plot(np.cos(turn), np.sin(turn), color=MUTED, lw=1, zorder=0)
-    tip = 0.78 * island.on_the_dial(angle)
-    ax.annotate("", tip, (0, 0), arrowprops={"arrowstyle": "-|>", "lw": 2.5, "color": INK})
-    ax.text(*(0.42 * island.on_the_dial(angle) + (0, 0.1)), "$q$", ha="center")
+    x, y = island.on_the_dial(angle)
+    ax.annotate(
+        "", (0.78 * x, 0.78 * y), (0, 0), arrowprops={"arrowstyle": "-|>", "lw": 2.5, "color": INK}
+    )
+    ax.text(0.42 * x, 0.42 * y + 0.1, "$q$", ha="center")
     for i, (radio, key) in enumerate(zip(island.RADIOS, island.KEYS, strict=True)):
         _draw_marker(ax, key, i, weights[i], radio.name in hidden)
-        ax.text(*(1.36 * key), f"{radio.name}\n{share(weights[i])}", ha="center", va="center")
+        label = f"{radio.name}\n{share(weights[i])}"
+        ax.text(1.36 * key[0], 1.36 * key[1], label, ha="center", va="center")
     ax.set(xlim=(-1.7, 1.7), ylim=(-1.7, 1.7), aspect="equal", title="the dial: keys and query")
     ax.set_axis_off()
 
@@ -104,12 +109,15 @@ def _weights(angle: float, sharpness: float, hidden: Sequence[str]) -> Float[np.
     cosines = island.scores(angle, 1.0)
     if hidden:
         may_attend = np.array([name not in hidden for name in island.NAMES])
-        return softmax_or_zeros(np.where(may_attend, sharpness * cosines, -np.inf))
-    return softmax_at(cosines, math.inf if sharpness == 0 else 1 / sharpness)
+        hiding: np.ndarray = softmax_or_zeros(np.where(may_attend, sharpness * cosines, -np.inf))
+        return hiding
+    weights: np.ndarray = softmax_at(cosines, math.inf if sharpness == 0 else 1 / sharpness)
+    return weights
 
 
 def _answer(angle: float, sharpness: float) -> Float[np.ndarray, " 2"]:
-    return _weights(angle, sharpness, ()) @ island.VALUES
+    answer: np.ndarray = _weights(angle, sharpness, ()) @ island.VALUES
+    return answer
 
 
 def _draw_places(ax: Axes, weights: Float[np.ndarray, " 4"] | None, hidden: Sequence[str]) -> None:
@@ -128,27 +136,33 @@ def _draw_places(ax: Axes, weights: Float[np.ndarray, " 4"] | None, hidden: Sequ
     ax.set(xlabel="km east", ylabel="km north", xticks=range(0, 11, 2), yticks=range(0, 9, 2))
 
 
-def _draw_marker(ax: Axes, at, i: int, weight: float, hidden: bool) -> None:
+def _draw_marker(ax: Axes, at: np.ndarray, i: int, weight: float, hidden: bool) -> None:
     fill = "none" if hidden else COLOURS[i]
     area = 150 + 900 * weight
-    ax.scatter(
-        *at, s=area, marker=island.MARKERS[i], facecolor=fill, edgecolor=COLOURS[i], zorder=3
-    )
+    x, y = at
+    marker = island.MARKERS[i]
+    ax.scatter(x, y, s=area, marker=marker, facecolor=fill, edgecolor=COLOURS[i], zorder=3)
     if hidden:
-        ax.scatter(*at, s=area, marker="x", color=COLOURS[i], zorder=4)
+        ax.scatter(x, y, s=area, marker="x", color=COLOURS[i], zorder=4)
     else:
-        letter = {"ha": "center", "va": "center", "color": "white", "fontsize": 9, "zorder": 4}
+        letter: dict[str, Any] = {
+            "ha": "center",
+            "va": "center",
+            "color": "white",
+            "fontsize": 9,
+            "zorder": 4,
+        }
         low = (
             -1.5 if island.MARKERS[i] == "^" else 0
         )  # the middle of a triangle is below its centre
-        ax.annotate(island.NAMES[i][0], at, (0, low), textcoords="offset points", **letter)
+        ax.annotate(island.NAMES[i][0], (x, y), (0, low), textcoords="offset points", **letter)
 
 
 def _draw_star(ax: Axes, x: float, y: float) -> None:
     ax.scatter(x, y, s=200, marker="*", facecolor=ACCENT, edgecolor=INK, linewidth=1.2, zorder=5)
 
 
-def _note(ax: Axes, words: str, at, offset: tuple[int, int], ha: str = "left") -> None:
+def _note(ax: Axes, words: str, at: Any, offset: tuple[int, int], ha: str = "left") -> None:
     paper = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
     ax.annotate(
         words, at, offset, textcoords="offset points", ha=ha, va="center", fontsize=9, bbox=paper

@@ -1,6 +1,7 @@
 """One palette and one way to begin a figure."""
 
 from fractions import Fraction
+from typing import Any
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
@@ -16,7 +17,7 @@ ACCENT = "#f2b400"
 """Fill of the star; its edge is INK, so it need not be told from the paper by colour."""
 
 
-def style() -> dict:
+def style() -> dict[Any, Any]:
     """Return the rcParams of every figure; plt.rc_context(style()) gives them to your own."""
     return {
         "figure.facecolor": "none",
@@ -33,16 +34,15 @@ def style() -> dict:
     }
 
 
-def new_figure(width: float, height: float, mosaic: list | None = None, **grid) -> tuple:
+def new_figure(width: float, height: float, mosaic: Any = None, **grid: Any) -> tuple[Figure, Any]:
     """Return a figure and its axes, as plt.subplots or, with a mosaic, plt.subplot_mosaic.
 
     It is closed, so that a notebook shows it once: as the value of the cell.
     """
     with plt.rc_context(style()):
-        size = {"figsize": (width, height), "layout": "constrained"}
-        fig, axes = (
-            plt.subplot_mosaic(mosaic, **size, **grid) if mosaic else plt.subplots(**size, **grid)
-        )
+        grid |= {"figsize": (width, height), "layout": "constrained"}
+        axes: Any
+        fig, axes = plt.subplot_mosaic(mosaic, **grid) if mosaic else plt.subplots(**grid)
     plt.close(fig)
     return fig, axes
 
@@ -57,7 +57,7 @@ def blank_figure(width: float, height: float) -> Figure:
 
 def finish(fig: Figure, alt: str) -> Figure:
     """Attach the words for readers who do not see the figure."""
-    fig.alt = alt
+    fig.alt = alt  # type: ignore[attr-defined]  # our own: the page asks the figure for its words
     return fig
 
 

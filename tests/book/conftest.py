@@ -1,8 +1,8 @@
 """The book built once and shown on the loopback; a real browser; tiny books to break."""
 
 import shutil
-import subprocess
-import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
@@ -11,18 +11,11 @@ import pytest
 
 from autograder.book.build import Site
 from autograder.book.serve import server
+from tests.book.building import build
+from tests.book.visits import Visits
+from tests.shared import SharedFolders
 
 ROOT = Path(__file__).parents[2]
-BUILD = """
-import contextlib
-import sys
-from pathlib import Path
-from autograder.book.build import Site
-site = Site(Path(sys.argv[1]), solutions="--solutions" in sys.argv)
-with contextlib.redirect_stdout(sys.stderr):  # what is fetched once is no complaint
-    site.make_current()
-print("\\n".join(site.complaints))
-"""
 HEADER = """\
 ---
 file_format: mystnb
@@ -32,40 +25,51 @@ kernelspec: {name: python3, display_name: Python 3}
 """
 
 
-def build(root: Path, *options: str) -> str:
-    """What a build complains about. In a process of its own: Sphinx changes the one it runs in."""
-    command = [sys.executable, "-c", BUILD, str(root), *options]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
-
-
-def snapshot(folder: Path, solutions: bool = False) -> Site:
+def snapshot(shared: SharedFolders, solutions: bool = False) -> Site:
     """The pages of this checkout, built if they are not current, out of the next build's way."""
-    assert build(ROOT, *["--solutions"] * solutions) == ""
-    built, copy = Site(ROOT, solutions), Site(folder, solutions)
-    with built.alone():
-        shutil.copytree(built.folder, copy.folder)
-    return copy
+
+    def make(folder: Path) -> None:
+        assert build(ROOT, solutions) == ""
+        built = Site(ROOT, solutions)
+        with built.alone():
+            shutil.copytree(built.folder, Site(folder, solutions).folder)
+
+    return Site(shared.get("solutions-site" if solutions else "site", make), solutions)
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory) -> Site:
-    return snapshot(tmp_path_factory.mktemp("site"))
+def site(shared) -> Site:
+    return snapshot(shared)
 
 
 @pytest.fixture(scope="session")
-def solutions_site(tmp_path_factory) -> Site:
-    return snapshot(tmp_path_factory.mktemp("solutions"), solutions=True)
+def solutions_site(shared) -> Site:
+    return snapshot(shared, solutions=True)
 
 
-@pytest.fixture(scope="session")
-def address(site):
-    """Where the pages are served."""
-    with server(site.folder) as pages:
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """The address of a host that shows this folder."""
+    with server(folder) as pages:
         Thread(target=pages.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{pages.server_port}"
         pages.shutdown()
+
+
+@pytest.fixture(scope="session")
+def address(site, tmp_path_factory):
+    """Where the pages are served: in a folder of a host, where an address that begins with / and
+    leaves the book finds nothing."""
+    host = tmp_path_factory.mktemp("host")
+    (host / "courses").mkdir()
+    (host / "courses" / "attention").symlink_to(site.folder)
+    with served(host) as there:
+        yield f"{there}/courses/attention"
+
+
+@pytest.fixture(scope="session")
+def visits(browser, address) -> Visits:
+    return Visits(browser, address)
 
 
 @dataclass
@@ -77,6 +81,10 @@ class TinyBook:
 
     def build(self, **pages: str) -> str:
         self.pages |= pages
+        self.write()
+        return build(self.root)
+
+    def write(self) -> None:
         chapters = self.root / "chapters"
         shutil.rmtree(chapters, ignore_errors=True)
         chapters.mkdir()
@@ -88,7 +96,6 @@ class TinyBook:
             "format: jb-book\nroot: chapters/start\nchapters:\n"
             + "".join(f"  - file: chapters/{name}\n" for name in sorted(self.pages))
         )
-        return build(self.root)
 
     def html(self, page: str) -> str:
         return (self.root / "_build" / "html" / "chapters" / f"{page}.html").read_text()

@@ -11,7 +11,6 @@ import re
 import shutil
 import socket
 import subprocess
-import time
 from itertools import count
 from pathlib import Path
 from urllib.error import URLError
@@ -20,6 +19,8 @@ from urllib.request import Request, urlopen
 import pytest
 import websocket
 from playwright.sync_api import Error as PlaywrightError
+
+from tests.waiting import wait_until
 
 PATIENCE = 120
 ENTER = "\ue007"
@@ -169,11 +170,13 @@ class WebKit:
         self.address += "/" + self._send("", capabilities=capabilities)["sessionId"]
 
     def _wait_for_the_driver(self, port: int) -> None:
-        while self.driver.poll() is None:
+        def answers() -> bool:
+            assert self.driver.poll() is None, "WebKitWebDriver ended before it could be spoken to"
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-                return
-            time.sleep(0.1)
-        pytest.fail("WebKitWebDriver ended before it could be spoken to")
+                return True
+            return False
+
+        wait_until(answers)
 
     def _send(self, command: str, method: str = "POST", **body):
         data = json.dumps(body).encode() if method == "POST" else None

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.pages import axe_violations
 from course_lib import plots
-from tests.book.test_pages import CHAPTERS, every_page, soup
+from tests.book.built_pages import CHAPTERS, every_page, soup
 
 ROOT = Path(__file__).parents[2]
 MOVING = (ROOT / "autograder/book/static/figures/figures.css").read_text()

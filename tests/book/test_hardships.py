@@ -1,13 +1,11 @@
-"""Pages on a bad day: no script, no storage, no fonts, little room, a slow line, a sub-path."""
+"""Pages on a bad day: no script, no storage, no fonts, little room, a slow line."""
 
 import re
-from threading import Thread
 
 import pytest
 from playwright.sync_api import expect
 
-from autograder.book.serve import server
-from tests.book.test_pages import SPILLING, every_page
+from tests.book.visits import SPILLING
 
 CHAPTER = "chapters/03_softmax.html"
 
@@ -94,22 +92,3 @@ def test_on_a_slow_line_text_is_there_before_fonts_and_pictures(open_page):
     tab = open_page(prepare=slow, until="domcontentloaded")
     assert tab.locator("h1").is_visible()
     assert tab.locator(".katex-display").first.bounding_box()["height"] > 20
-
-
-@every_page
-def test_the_book_may_stand_in_a_folder_of_a_host(page, browser, site, tmp_path_factory):
-    """Under a sub-path and from the plainest server: every file of the page is found there."""
-    host = tmp_path_factory.mktemp("host")
-    (host / "courses").mkdir()
-    (host / "courses" / "attention").symlink_to(site.folder)
-    with server(host) as pages, browser.new_context() as context:
-        Thread(target=pages.serve_forever, daemon=True).start()
-        inside = f"http://127.0.0.1:{pages.server_port}/courses/attention/"
-        tab, strays = context.new_page(), []
-        tab.on("request", lambda r: r.url.startswith((inside, "data:")) or strays.append(r.url))
-        tab.on("response", lambda r: r.status >= 400 and strays.append(r.url))
-        tab.goto(inside + page, wait_until="networkidle")
-        for link in tab.locator("a[href]").evaluate_all("all => all.map(one => one.href)"):
-            assert link.startswith(inside) or not link.startswith("http://127"), link
-        pages.shutdown()
-    assert strays == []

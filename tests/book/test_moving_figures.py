@@ -3,15 +3,22 @@
 import gzip
 import json
 import re
-from threading import Thread
+import shutil
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import pytest
 from bs4 import BeautifulSoup
+from playwright.sync_api import Page
 
+from autograder.book import figures
 from autograder.book.figures import DATA, MODULES, draw
-from autograder.book.serve import server
+from benchmarks.pages import SETTLED, WATCH_SHIFTS
 from course_lib import attend, attention_vjp, island, plots
+from tests.book.built_pages import soup
+from tests.book.conftest import served
 from tests.book.formulas_of_figures import EXPECTED
 
 pytestmark = pytest.mark.browser
@@ -27,12 +34,8 @@ COMPUTE = """async ([name, states, data]) => {
   const { compute } = await import(`./static/figures/${name}.js`);
   return states.map(state => compute(state, data));
 }"""
-SHIFTS = """() => new Promise(done => {
-  let sum = 0;
-  const add = list => { for (const entry of list.getEntries()) sum += entry.value; };
-  new PerformanceObserver(add).observe({ type: "layout-shift", buffered: true });
-  setTimeout(() => done(sum), 100);
-})"""
+SCRIPTS = """performance.getEntriesByType("resource")
+  .map(entry => new URL(entry.name).pathname).filter(path => path.endsWith(".js"))"""
 SENTENCE_CHANGED = "was => document.querySelector('.said').textContent !== was"
 
 
@@ -45,22 +48,19 @@ def place(tmp_path_factory):
     (folder / "course.css").write_text("\n".join(path.read_text() for path in styles))
     for name in DATA:
         (folder / f"{name}.html").write_text(PAGE.format(draw(name)))
-    with server(folder) as pages:
-        Thread(target=pages.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{pages.server_port}"
-        pages.shutdown()
+    with served(folder) as address:
+        yield address
 
 
 @pytest.fixture
 def opened(browser, place):
     """Open the page of a figure and wait until it moves."""
-    contexts = []
+    contexts, errors = [], []
 
     def open_page(name, **options):
         contexts.append(browser.new_context(**options))
         tab = contexts[-1].new_page()
-        tab.broken = []
-        tab.on("pageerror", lambda error: tab.broken.append(str(error)))
+        tab.on("pageerror", lambda error: errors.append(str(error)))
         tab.goto(f"{place}/{name}.html")
         if options.get("java_script_enabled", True):
             tab.wait_for_selector("[data-started]")
@@ -68,8 +68,48 @@ def opened(browser, place):
 
     yield open_page
     for context in contexts:
-        assert [page.broken for page in context.pages if page.broken] == []
         context.close()
+    assert errors == []
+
+
+@dataclass(frozen=True)
+class Awake:
+    """A figure that has woken, and what was seen meanwhile."""
+
+    tab: Page
+    errors: list[str]
+    scripts: set[str]
+    shift: float
+    width: int
+
+    def at_the_beginning(self) -> Page:
+        """The same for every test: no glide is left, since the reader wants no motion."""
+        self.tab.locator(".back").click()
+        return self.tab
+
+
+@pytest.fixture(scope="module")
+def awake(browser, place):
+    """Each figure in a wide and in a narrow window, opened once for all tests."""
+
+    @cache
+    def open_once(name, width=1280):
+        viewport = {"width": width, "height": 900}
+        context = stack.enter_context(
+            browser.new_context(viewport=viewport, reduced_motion="reduce")
+        )
+        tab, errors = context.new_page(), []
+        tab.on("pageerror", lambda error: errors.append(str(error)))
+        tab.add_init_script(WATCH_SHIFTS)
+        tab.goto(f"{place}/{name}.html")
+        tab.wait_for_selector("[data-started]")
+        tab.evaluate(SETTLED)
+        shift, scripts = tab.evaluate("shiftUntilNow()"), set(tab.evaluate(SCRIPTS))
+        wide = tab.evaluate("document.documentElement.scrollWidth")
+        return Awake(tab, errors, scripts, shift, wide)
+
+    with ExitStack() as stack:
+        yield open_once
 
 
 def assert_same(got, expected, path):
@@ -86,11 +126,32 @@ def assert_same(got, expected, path):
         np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-6, err_msg=path)
 
 
+UNTITLED = """
+const drawing = {name: "dial", width: 1, height: 1, body: "", says: "A dial."};
+export const controls = () => [], compute = () => ({}), panels = () => [drawing];
+export const table = () => ({head: [], body: []}), say = () => "";
+"""
+
+
+def test_a_panel_without_a_title_is_refused_with_its_file_and_what_to_do(tmp_path, monkeypatch):
+    """It was drawn, and its page said "undefined"."""
+    monkeypatch.setattr(figures, "MODULES", tmp_path / "static" / "figures")
+    shutil.copytree(MODULES.parent, tmp_path / "static")
+    (figures.MODULES / "two_hands.js").write_text(UNTITLED)
+    with pytest.raises(figures.NotDrawn) as refusal:
+        draw("two_hands")
+    for part in ("static/figures/two_hands.js", 'its panel "dial" has no title', "panels()"):
+        assert part in str(refusal.value)
+    titled = UNTITLED.replace("width", 'title: "the dial", width')
+    (figures.MODULES / "two_hands.js").write_text(titled)
+    assert "the dial" in draw("two_hands")
+
+
 @every_figure
-def test_a_figure_computes_what_course_lib_computes(name, opened):
+def test_a_figure_computes_what_course_lib_computes(name, awake):
     rng, data = np.random.default_rng(20), DATA[name]()
     states, expected = zip(*(EXPECTED[name](rng, data) for _ in range(300)), strict=True)
-    got = opened(name).evaluate(COMPUTE, [name, list(states), data])
+    got = awake(name).tab.evaluate(COMPUTE, [name, list(states), data])
     for state, ours, theirs in zip(states, got, expected, strict=True):
         assert_same(ours, theirs, f"{name} at {state}")
 
@@ -121,8 +182,8 @@ def test_every_control_is_moved_by_keyboard_and_by_typing(name, opened):
 
 
 @every_figure
-def test_switches_and_buttons_are_moved_by_keyboard(name, opened):
-    tab = opened(name, reduced_motion="reduce")
+def test_switches_and_buttons_are_moved_by_keyboard(name, awake):
+    tab = awake(name).at_the_beginning()
     for control in tab.locator(
         "fieldset :is(.controls input[type=checkbox], button:not(.back))"
     ).all():
@@ -151,17 +212,15 @@ def test_a_figure_stands_without_javascript(name, opened):
 
 @every_figure
 @pytest.mark.parametrize("width", [1280, 320])
-def test_nothing_shifts_when_a_figure_wakes(name, width, opened):
-    tab = opened(name, viewport={"width": width, "height": 900})
-    assert tab.evaluate(SHIFTS) == 0
-    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+def test_nothing_shifts_when_a_figure_wakes(name, width, awake):
+    assert awake(name, width).shift == 0
+    assert awake(name, width).width <= width
 
 
 @every_figure
-def test_waking_changes_no_picture(name, opened):
+def test_waking_changes_no_picture(name, awake):
     still = BeautifulSoup(draw(name), "html.parser").find_all("svg")
-    tab = opened(name, reduced_motion="reduce")
-    tab.locator(".back").click()
+    tab = awake(name).at_the_beginning()
     for drawn, svg in zip(still, tab.locator("svg").all(), strict=True):
         awake = BeautifulSoup(svg.evaluate("svg => svg.outerHTML"), "html.parser").svg
         assert awake.text == drawn.text
@@ -173,6 +232,14 @@ def shapes(svg):
     drawn = [shape for shape in svg.find_all(True) if shape.get("class") != ["ghost"]]
     words = "\n".join([svg["aria-label"], *(f"{shape.name} {shape.attrs}" for shape in drawn)])
     return re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.6f}", words)
+
+
+@every_figure
+def test_nothing_goes_wrong_in_a_figure(name, awake):
+    for width in (1280, 320):
+        figure = awake(name, width)
+        figure.at_the_beginning()
+        assert figure.errors == []
 
 
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])
@@ -228,12 +295,8 @@ def test_a_finger_drags_the_hand_and_scrolls_beside_it(opened):
 
 
 @every_figure
-def test_a_figure_weighs_less_than_twelve_kilobytes(name, opened):
-    tab = opened(name)
-    loaded = tab.evaluate(
-        "performance.getEntriesByType('resource').map(entry => new URL(entry.name).pathname)"
-    )
-    scripts = {path for path in loaded if path.endswith(".js")}
+def test_a_figure_weighs_less_than_twelve_kilobytes(name, awake):
+    scripts = awake(name).scripts
     assert f"/static/figures/{name}.js" in scripts
     assert not {f"/static/figures/{other}.js" for other in DATA if other != name} & scripts
     sizes = [len(gzip.compress((MODULES.parents[1] / path[1:]).read_bytes())) for path in scripts]
@@ -301,14 +364,13 @@ def test_every_chapter_has_a_figure_that_moves(site):
 
 @every_figure
 def test_each_figure_stands_in_its_chapter_with_a_prediction(name, site):
-    path = site.folder / "chapters" / f"{CHAPTER_OF[name]}.html"
-    page = BeautifulSoup(path.read_text(), "html.parser")
+    page = soup(site, f"chapters/{CHAPTER_OF[name]}.html")
     (figure,) = (one for one in page.select("figure.moving") if one.select(f"[data-figure={name}]"))
     assert figure.find("figcaption").find(class_="caption-number").text.startswith("Figure ")
     assert page.select_one(f"a[href='#{figure['id']}']:not(.headerlink)"), "nobody refers to it"
     state = json.loads(figure.select_one(".answer [data-show]")["data-show"])
-    known = {field["data-name"] for field in figure.select("[data-name]")} | {"added"}
-    assert set(state) <= known
+    fields = {field["data-name"] for field in figure.select("[data-name]")} | {"added"}
+    assert set(state) <= fields
 
 
 def test_a_prediction_is_kept_and_its_answer_can_be_shown(browser, address):

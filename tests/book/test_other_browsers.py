@@ -4,13 +4,13 @@ import json
 import re
 import subprocess
 import sys
-import time
 from contextlib import closing
 
 import pytest
 
 from autograder.exercises.assignment import load_course
 from tests.book.engines import ENTER, PATIENCE, Chromium, Firefox, WebKit
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -40,10 +40,7 @@ class Walk:
         self.engine, self.address = engine, address
 
     def wait_for(self, claim: str) -> None:
-        started = time.monotonic()
-        while not self.engine.run(f"return Boolean({claim})"):
-            assert time.monotonic() - started < PATIENCE, claim
-            time.sleep(0.1)
+        wait_until(lambda: self.engine.run(f"return Boolean({claim})"), PATIENCE)
 
     def press(self, element: str, keys: str) -> None:
         """Keys at an element; what stands in it is written over."""

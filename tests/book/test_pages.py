@@ -1,34 +1,21 @@
 """Every page in a real browser: nothing from outside, nothing broken, nothing too wide."""
 
 import re
-from functools import cache
+from collections import Counter
 from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
 import pytest
-import yaml
-from bs4 import BeautifulSoup
 
 from autograder.exercises.assignment import load_course
+from benchmarks.pages import MOST_BYTES
+from tests.book.built_pages import CHAPTERS, every_page, names_on, soup
+from tests.book.visits import PAPER, WINDOWS
 
 ROOT = Path(__file__).parents[2]
-TOC = yaml.safe_load((ROOT / "_toc.yml").read_text())
-CHAPTERS = [TOC["root"], *(entry["file"] for entry in TOC["chapters"])]
-PAGES = [*(f"{name}.html" for name in CHAPTERS), "search.html"]
-WINDOWS = {"desktop": (1280, 900), "phone": (390, 800), "narrow phone": (320, 640)}
 
 pytestmark = pytest.mark.browser  # also what only reads: the whole book has to be built for it
-every_page = pytest.mark.parametrize("page", PAGES)
-
-
-@cache
-def parsed(path: Path) -> BeautifulSoup:
-    return BeautifulSoup(path.read_text(), "html.parser")
-
-
-def soup(site, page: str) -> BeautifulSoup:
-    return parsed(site.folder / page)
 
 
 def test_the_table_of_contents_lists_every_chapter_in_order():
@@ -37,93 +24,112 @@ def test_the_table_of_contents_lists_every_chapter_in_order():
 
 
 @every_page
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_page_asks_nobody_else_and_breaks_nothing(page, scheme, browser, address):
-    with browser.new_context(color_scheme=scheme) as context:
-        tab, asked, broken = context.new_page(), [], []
-        tab.on("request", lambda request: asked.append(request.url))
-        tab.on("console", lambda m: m.type == "error" and broken.append(m.text))
-        tab.on("pageerror", lambda error: broken.append(str(error)))
-        tab.on("response", lambda r: r.status >= 400 and broken.append(f"{r.status} {r.url}"))
-        tab.goto(f"{address}/{page}", wait_until="networkidle")
-        assert tab.evaluate("document.documentElement.dataset.theme") == scheme
-    assert [url for url in asked if not url.startswith((address, "data:"))] == []
-    assert broken == []
+def test_a_page_asks_nobody_else(page, visits, address):
+    """Nor its own host for anything outside the folder in which the book stands."""
+    visit = visits.of(page)
+    assert [url for url in visit.requests if not url.startswith((f"{address}/", "data:"))] == []
+    host = address.removesuffix("/courses/attention")
+    assert [url for url in visit.links if url.startswith(host) and address not in url] == []
 
 
-# what a box that scrolls by itself does not hold back, even where the page hides it
-SPILLING = """
-() => [...document.querySelectorAll(".bd-article *")].filter(element => {
-  if (element.getBoundingClientRect().right <= innerWidth + 1) return false;
-  for (let box = element; !box.matches(".bd-article"); box = box.parentElement) {
-    const scrolls = !box.matches("section") && getComputedStyle(box).overflowX !== "visible";
-    if (scrolls && box.getBoundingClientRect().right <= innerWidth + 1) return false;
-  }
-  return true;
-}).map(element => element.outerHTML.slice(0, 120))
-"""
+@every_page
+def test_a_page_breaks_nothing(page, visits):
+    assert visits.of(page).errors == []
 
 
-# a full stop or a comma that begins a line, left behind by its formula
-LEFT_BEHIND = """
-() => [...document.querySelectorAll(".unbroken")].filter(words => {
-  const sign = document.createRange();
-  sign.selectNodeContents(words.lastChild);
-  const [shown] = sign.getClientRects();
-  const formula = [...words.querySelectorAll(".base")].at(-1)?.getBoundingClientRect();
-  return shown && formula && words.lastChild.data && shown.left < formula.left;
-}).map(words => words.textContent)
-"""
+@every_page
+def test_a_page_is_light_or_dark_as_the_system_is(page, visits):
+    assert visits.of(page).themes == {"dark": "dark", "light": "light"}
 
 
 @every_page
 @pytest.mark.parametrize("window", WINDOWS)
-def test_a_page_is_no_wider_than_the_window(page, window, browser, address):
-    width, height = WINDOWS[window]
-    with browser.new_context(viewport={"width": width, "height": height}) as context:
-        tab = context.new_page()
-        tab.goto(f"{address}/{page}")
-        assert tab.evaluate("document.documentElement.scrollWidth") <= width
-        assert tab.evaluate(SPILLING) == []
-        assert tab.evaluate(LEFT_BEHIND) == []
-
-
-LAID_OUT = "<style>section, ::details-content { content-visibility: visible !important }</style>"
-"""Nothing is left out for being far away or folded: there Chromium may answer the first question
-for a width with 0, and the second with the width."""
+def test_a_page_is_no_wider_than_the_window(page, window, visits):
+    seen = visits.of(page).windows[window]
+    assert seen.width <= WINDOWS[window][0]
+    assert seen.spilling == []
 
 
 @every_page
-def test_formulas_are_set_without_javascript(page, browser, address, site):
+@pytest.mark.parametrize("window", WINDOWS)
+def test_no_line_begins_with_the_sign_that_follows_a_formula(page, window, visits):
+    assert visits.of(page).windows[window].left_behind == []
+
+
+@every_page
+def test_a_page_is_light_in_bytes_and_requests(page, visits):
+    weight = visits.of(page).weight
+    assert weight.bytes <= MOST_BYTES
+    assert weight.requests <= 40
+
+
+@every_page
+def test_no_text_jumps_while_a_page_comes_in(page, visits):
+    assert visits.of(page).weight.shift <= 0.05
+
+
+@every_page
+def test_formulas_are_set_without_javascript(page, visits, site):
     formulas = len(soup(site, page).select(".math"))
-    with browser.new_context(java_script_enabled=False) as context:
-        tab = context.new_page()
-        tab.goto(f"{address}/{page}")
-        tab.evaluate("document.fonts.ready")
-        tab.evaluate("style => document.head.insertAdjacentHTML('beforeend', style)", LAID_OUT)
-        sizes = tab.locator(".math .katex-html").evaluate_all(
-            "all => all.map(one => [one.offsetWidth, one.offsetParent !== null])"
-        )
-        tab.locator("pre").evaluate_all("all => all.forEach(one => one.remove())")
-        text = tab.locator("body").inner_text()
-    assert len(sizes) == formulas
-    assert (formulas > 0) == (Path(page).stem[0].isdigit() or Path(page).stem == "symbols")
-    assert all(width > 0 for width, shown in sizes if shown)
-    assert not re.search(r"\\frac|\\sum|\\ln|\\operatorname|\$[^$]+\$", text.replace("\n", " "))
+    visit = visits.without_javascript(page)
+    assert len(visit.formulas) == formulas
+    assert (formulas > 0) == has_formulas(page)
+    assert all(width > 0 for width, shown in visit.formulas if shown)
+    text = visit.text.replace("\n", " ")
+    assert not re.search(r"\\frac|\\sum|\\ln|\\operatorname|\$[^$]+\$", text)
 
 
-def test_the_fonts_of_the_formulas_are_there(browser, address):
-    with browser.new_context() as context:
-        tab = context.new_page()
-        tab.goto(f"{address}/chapters/03_softmax.html", wait_until="networkidle")
-        used = tab.evaluate(
-            "[...document.fonts].filter(f => f.status === 'loaded').map(f => f.family)"
-        )
-        failed = tab.evaluate(
-            "[...document.fonts].filter(f => f.status === 'error').map(f => f.family)"
-        )
-    assert {"KaTeX_Main", "KaTeX_Math"} <= set(used)
-    assert failed == []
+def has_formulas(page: str) -> bool:
+    return Path(page).stem[0].isdigit() or Path(page).stem == "symbols"
+
+
+@every_page
+def test_the_fonts_of_the_formulas_are_there(page, visits):
+    fonts = visits.of(page).fonts
+    assert [family for family, status in fonts if status == "error"] == []
+    loaded = {family for family, status in fonts if status == "loaded"}
+    assert not has_formulas(page) or {"KaTeX_Main", "KaTeX_Math"} <= loaded
+
+
+@every_page
+def test_a_picture_keeps_its_shape_on_a_phone(page, visits):
+    for picture in visits.of(page).pictures:
+        assert picture["shown"] == pytest.approx(picture["drawn"], rel=0.02)
+
+
+@every_page
+def test_a_picture_stands_on_paper_in_the_dark(page, visits):
+    assert {picture["ground"] for picture in visits.of(page).pictures} <= {"rgb(255, 255, 255)"}
+
+
+@every_page
+def test_a_proof_and_an_answer_are_folded_on_the_screen_and_open_in_print(page, visits):
+    visit = visits.of(page)
+    assert visit.folds_open == []
+    assert visit.paper.hidden == []
+
+
+@every_page
+def test_a_page_prints_dark_on_light(page, visits):
+    paper = visits.of(page).paper
+    assert paper.ground == "rgb(255, 255, 255)"
+    for colour in set(paper.inks):
+        assert sum(map(int, re.findall(r"\d+", colour)[:3])) < 3 * 128, colour
+
+
+@every_page
+def test_nothing_that_is_pressed_is_printed(page, visits):
+    assert visits.of(page).paper.pressed == []
+
+
+@every_page
+def test_nothing_is_cut_off_on_paper(page, visits):
+    assert visits.of(page).paper.cut_off == []
+
+
+@every_page
+def test_every_figure_fits_a_sheet_with_its_caption(page, visits):
+    assert max(visits.of(page).paper.heights, default=0) < PAPER["height"]
 
 
 @every_page
@@ -147,13 +153,13 @@ def test_every_inner_link_leads_somewhere(page, site):
         path, anchor = urldefrag(unquote(link["href"]))
         there = (here.parent / path).resolve() if path else here
         assert there.is_file(), link
-        assert not anchor or parsed(there).find(id=anchor), link
+        assert not anchor or anchor in names_on(there), link
 
 
 @every_page
 def test_no_two_things_on_a_page_have_one_name(page, site):
-    ids = [element["id"] for element in soup(site, page).find_all(id=True)]
-    assert sorted(ids) == sorted(set(ids))
+    times = Counter(names_on(site.folder / page))
+    assert [name for name, many in times.items() if many > 1] == []
 
 
 @pytest.mark.parametrize("chapter", [name for name in CHAPTERS if Path(name).name[0].isdigit()])
@@ -171,7 +177,7 @@ def test_search_finds_a_word_and_reads_each_formula_once(browser, address):
         tab.locator("#search-results p.context").first.wait_for()
         links = tab.locator("#search-results li a").evaluate_all("all => all.map(a => a.pathname)")
         found = tab.locator("#search-results").inner_text()
-    assert "/chapters/03_softmax.html" in links
+    assert "/courses/attention/chapters/03_softmax.html" in links
     assert "\\ln" not in found
 
 
@@ -185,42 +191,6 @@ def test_an_answer_opens_when_something_has_been_chosen(javascript, browser, add
         assert not answer.is_visible()
         question.locator("label").first.click()
         assert answer.is_visible()
-
-
-def test_a_proof_is_folded_on_the_screen_and_open_in_print(browser, address):
-    with browser.new_context() as context:
-        tab = context.new_page()
-        tab.goto(f"{address}/chapters/03_softmax.html")
-        idea = tab.locator("details.proof-text > summary").first
-        steps = tab.locator("details.proof-text > div").first
-        answer = tab.locator(".question > .answer").first
-        assert idea.is_visible()
-        assert not steps.is_visible()
-        tab.emulate_media(media="print")
-        assert steps.is_visible()
-        assert answer.is_visible()
-
-
-def test_a_figure_keeps_its_shape_on_a_phone(browser, address):
-    with browser.new_context(viewport={"width": 390, "height": 800}) as context:
-        tab = context.new_page()
-        tab.goto(f"{address}/chapters/03_softmax.html")
-        shapes = tab.locator("figure img").evaluate_all(
-            "all => all.map(one => [one.width / one.height, one.naturalWidth / one.naturalHeight])"
-        )
-    assert shapes
-    for shown, drawn in shapes:
-        assert shown == pytest.approx(drawn, rel=0.02)
-
-
-def test_a_figure_stands_on_paper_in_the_dark(browser, address):
-    with browser.new_context(color_scheme="dark") as context:
-        tab = context.new_page()
-        tab.goto(f"{address}/chapters/03_softmax.html")
-        grounds = tab.locator("figure img").evaluate_all(
-            "all => all.map(one => getComputedStyle(one).backgroundColor)"
-        )
-    assert set(grounds) == {"rgb(255, 255, 255)"}
 
 
 EXERCISES = [(a, exercise) for a in load_course() for exercise in a.exercises]

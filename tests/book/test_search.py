@@ -5,11 +5,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from bs4 import BeautifulSoup
 from docutils import nodes
 
 from autograder.book.glossary_links import pattern_of
 from autograder.book.searching import in_letters
+from tests.book.built_pages import soup
 
 CHAPTERS = sorted(path.stem for path in Path(__file__).parents[2].glob("chapters/[0-9]*.md"))[1:]
 FOUND = {
@@ -34,10 +34,12 @@ def search(browser, address):
     with browser.new_context() as context:
         tab = context.new_page()
 
+        tab.goto(f"{address}/search.html")
+
         def find(words: str):
-            tab.goto(f"{address}/search.html")
             tab.fill("#words", words)
-            tab.keyboard.press("Enter")
+            with tab.expect_navigation():
+                tab.keyboard.press("Enter")
             tab.locator(".search-summary:not(:empty)").wait_for()
             return tab.locator("#search-results")
 
@@ -71,8 +73,7 @@ def test_what_was_found_is_called_by_its_name_and_shown_where_the_word_stands(se
 @pytest.mark.browser
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_a_word_of_the_glossary_is_linked_once_and_in_prose_only(chapter, site):
-    page = BeautifulSoup((site.folder / "chapters" / f"{chapter}.html").read_text(), "html.parser")
-    links = page.select("a.word")
+    links = soup(site, f"chapters/{chapter}.html").select("a.word")
     assert len(links) > 5
     assert set(Counter(link["href"] for link in links).values()) == {1}
     for link in links:

@@ -4,16 +4,13 @@ Numbers and kinds of integers may differ: other routines for matrices, other mac
 """
 
 import re
-from threading import Thread
 
 import pytest
 
-from autograder.book.serve import server
 from autograder.exercises.assignment import load_course
 from autograder.release.notebooks import answer_cell
 from course_lib.checking.verdicts import load_module
-from tests.book.conftest import build
-from tests.book.trying import Notebook, Tried, write_book
+from tests.book.trying import Notebook, Tried
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
@@ -39,17 +36,6 @@ def wrong_answers(exercise) -> list[str]:
     path = exercise.folder / "wrong.py"
     names = [name for name, made in vars(load_module(path)).items() if hasattr(made, "fails")]
     return [answer_cell(exercise, path.read_text(), name) for name in names]
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    root = write_book(tmp_path_factory.mktemp("book"), {a.stem: in_numpy(a) for a in CHAPTERS})
-    said = [line for line in build(root).splitlines() if "undefined label" not in line]
-    assert said == []
-    with server(root / "_build" / "html") as pages:
-        Thread(target=pages.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{pages.server_port}"
-        pages.shutdown()
 
 
 @pytest.mark.parametrize("assignment", CHAPTERS, ids=[chapter.stem for chapter in CHAPTERS])

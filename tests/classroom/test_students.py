@@ -67,6 +67,12 @@ def test_no_two_fields_take_the_same_header_by_mistake():
     assert twice == {"sisloginid", "sisuserid", "idnumber"}
 
 
+NO_LISTS = {
+    "empty": b"",
+    "nobody": b"id,name\n",
+    "no header": b"ada,Lovelace\ngrace,Hopper\n",
+    "a spreadsheet": b"PK\x03\x04",
+}
 CANVAS = (
     "Student,ID,SIS User ID,SIS Login ID,Section,Softmax (77)\n"
     "    Points Possible,,,,,10\n"
@@ -100,9 +106,9 @@ def test_one_person_twice_is_taken_once_and_two_persons_with_one_id_are_told(tmp
         tmp_path, PLAIN + "ada,Lovelace,Ada,\nADA,Byron,George,\nbob,B,Bob,ada@uni.example"
     )
     assert [s.id for s in found.students] == ["ada", "bob"]
-    assert "line 3: ada stands there twice" in found.notes[0]
-    assert "ada and bob have the same address" in found.notes[1]
-    assert "line 4: ADA is George Byron here and Ada Lovelace in line 2" in found.refused[0]
+    assert [note.startswith("line 3: ") for note in found.notes] == [True, False]
+    assert "ada@uni.example" in found.notes[1], "an address that two share"
+    assert [refusal.partition(":")[0] for refusal in found.refused] == ["line 4"]
 
 
 def test_old_encodings_are_read_and_told(tmp_path):
@@ -111,17 +117,9 @@ def test_old_encodings_are_read_and_told(tmp_path):
     assert "Windows-1252" in found.notes[0]
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("", "is empty"),
-        ("id,name\n", "Nobody stands"),
-        ("ada,Lovelace\ngrace,Hopper\n", "no column with an id.*ada, Lovelace"),
-        (b"PK\x03\x04", "Save it as CSV"),
-    ],
-)
-def test_what_is_no_list_is_told(tmp_path, text, told):
-    with pytest.raises(BadTable, match=told):
+@pytest.mark.parametrize("text", NO_LISTS.values(), ids=NO_LISTS)
+def test_what_is_no_list_is_refused(tmp_path, text):
+    with pytest.raises(BadTable, match="class.csv"):
         read(tmp_path, text)
 
 
@@ -181,7 +179,7 @@ def test_a_class_list_that_lost_its_ids_is_refused(tmp_path):
     """Else 7001, ada@uni.example, would be a new student ada."""
     add_students(tmp_path, [Student("7001", "Lovelace", "Ada", "ada@uni.example")])
     saved_without("id", tmp_path / "students.csv")
-    with pytest.raises(BadTable, match="has lost its column `id`"):
+    with pytest.raises(BadTable, match="`id`"):
         known_students(tmp_path)
 
 
@@ -195,5 +193,5 @@ def test_a_new_list_without_ids_makes_no_second_student_of_anybody(tmp_path):
         assert CliRunner().invoke(init, [*words, str(first)]).exit_code == 0
         done = CliRunner().invoke(init, [*words, str(fresh)])
         assert done.exit_code == code, done.output
-        assert ("in this course it is 7001" in done.output) == (code == 2)
+        assert ("7001" in done.output) == (code == 2), "the id that she has"
         assert len(known_students(tmp_path / folder)) == 1

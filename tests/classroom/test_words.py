@@ -11,7 +11,7 @@ from autograder.commands.grade import grade
 from autograder.commands.island import island
 from autograder.grading.changes import before_and_after
 from autograder.grading.grade_class import Change
-from autograder.grading.rebuild import MISSING
+from autograder.grading.notes import Kind, Note
 from autograder.roster.students import labels
 from tests.classroom.graded_course import CLASS
 from tests.grading.gradebook_fixtures import PROOF, STEM, mark_by_hand, outcome
@@ -30,7 +30,8 @@ class Settled:
     def grade(self, jobs):
         for job in jobs:
             found = outcome(job.student, key=job.key)
-            yield replace(found, repairs=(f"1.1: {MISSING}",) * (job.student == "ada"))
+            missing = Note.of(Kind.ANSWER_MISSING, cell="row-means")
+            yield replace(found, repairs=(missing,) * (job.student == "ada"))
 
 
 @pytest.fixture
@@ -59,9 +60,8 @@ def test_answers_that_wait_are_counted_whenever_they_were_graded(handed_in):
 
 def test_a_deleted_answer_is_named_with_whose_it_is(handed_in):
     """A person should look: it is no mark that was earned."""
-    assert "ada Ada Lovelace: 1.1: its answer cell is missing" in run(
-        grade, STEM, course=handed_in, code=1
-    )
+    told = run(grade, STEM, course=handed_in, code=1)
+    assert "ada Ada Lovelace: 1.1 row_means: its answer cell is missing" in told
 
 
 def test_a_changed_mark_says_whose_it_is():

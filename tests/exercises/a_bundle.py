@@ -8,8 +8,6 @@ from pathlib import Path
 import nbformat
 
 from autograder.commands.lab import unpack
-from autograder.exercises.assignment import load_assignment
-from autograder.release.build import make_release
 from course_lib.checking import percent
 from course_lib.checking.work import Assignment, Standing, Work, standings
 
@@ -18,11 +16,6 @@ SOLUTIONS = Path(__file__).with_name("good_solutions")
 RIGHT = "def row_means(x):\n    return x.mean(-1)"
 WRONG = "def row_means(x):\n    return x.sum(-1)"
 NO_PYTHON = "def row_means(X:\n    return X"
-
-
-def released(course: Path) -> Path:
-    make_release(load_assignment(SOLUTIONS / STEM), course)
-    return course
 
 
 def bundle_of(course: Path, place: Path) -> Path:

@@ -43,11 +43,9 @@ TOO_SHORT_TO_TELL = 24
 
 
 @pytest.fixture(scope="session")
-def classroom(tmp_path_factory):
+def classroom(released_softmax):
     """A course folder in which the chapter has been released."""
-    course = tmp_path_factory.mktemp("classroom")
-    make_release(ASSIGNMENT, course)
-    return course
+    return released_softmax
 
 
 @pytest.fixture(scope="session")

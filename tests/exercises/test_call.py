@@ -9,8 +9,9 @@ import torch
 from course_lib import checking
 from course_lib.checking.arrays import Arrays
 from course_lib.checking.call import Call
-from course_lib.checking.expect import Failure
-from course_lib.checking.run import AuthorError, Run
+from course_lib.checking.findings import AuthorError, Cause, Failure, FailureKind
+from course_lib.checking.run import Run
+from course_lib.checking.terms import Terms
 from course_lib.checking.verdicts import run_test
 from course_lib.checking.withheld import Withheld, withheld
 
@@ -25,6 +26,12 @@ def fails(function, *args, run=NUMPY, call=None):
         call(*(args or (X,)))
     assert call.log.results[-1] is caught.value
     return caught.value.evidence
+
+
+def cause_of(function, *args, run=NUMPY):
+    with pytest.raises(Failure) as caught:
+        Call(function, run)(*(args or (X,)))
+    return caught.value.cause
 
 
 @pytest.mark.parametrize(
@@ -132,10 +139,26 @@ def test_an_exception_is_told_with_the_line_of_the_answer():
         "return undefined(y)  # noqa: F821"
     )
     assert f", line {line}: return undefined(y)" in fails(deep), "the innermost line of the answer"
+    for function in (three_lines, deep):
+        assert cause_of(function) == Cause(FailureKind.RAISED, "NameError", line)
+    assert cause_of(np.linalg.inv) == Cause(FailureKind.RAISED, "LinAlgError")
     assert (
         fails(np.linalg.inv)
         == "it raised LinAlgError: Last 2 dimensions of the array must be square"
     )
+
+
+@pytest.mark.parametrize(
+    ("function", "run", "exception"),
+    [
+        (lambda x: np.ones(10**14), NUMPY, "MemoryError"),
+        (lambda x: np.ones((2**40, 2**40)), NUMPY, "ValueError"),
+        (lambda x: torch.ones(10**14), TORCH, "RuntimeError"),
+    ],
+)
+def test_memory_that_cannot_be_had_is_told_from_other_exceptions(function, run, exception):
+    cause = cause_of(function, run=run)
+    assert (cause.kind, cause.exception) == (FailureKind.OUT_OF_MEMORY, exception)
 
 
 def test_a_long_exception_is_cut_and_stays_on_one_line():
@@ -184,6 +207,8 @@ def yields(x):
 )
 def test_what_no_test_can_read_is_refused_in_words(function, run, words):
     assert fails(function, run=run) == f"it returned {words}"
+    cause = cause_of(function, run=run)
+    assert cause.kind is FailureKind.UNUSABLE and words.startswith(cause.detail)
 
 
 @pytest.mark.parametrize(
@@ -248,6 +273,7 @@ def test_too_much_memory_is_refused(function, run):
     with pytest.raises(Failure, match=r"needed [\d.]+ MiB, allowed 0.0385 MiB") as caught:
         call.within(40 * 1_009, hint="which array?")(p)
     assert caught.value.hint == "which array?"
+    assert caught.value.cause.kind is FailureKind.OVER_MEMORY
 
 
 @pytest.mark.parametrize(
@@ -285,7 +311,7 @@ NAMES = (
 )
 def test_a_withheld_function_refuses_while_it_is_checked_and_only_then(function):
     expected = Call(function, TORCH)(X)
-    said = fails(None, call=Call(function, TORCH, NAMES))
+    said = fails(None, call=Call(function, TORCH, Terms(NAMES)))
     assert "softmax is what this exercise asks you to write" in said
     np.testing.assert_array_equal(Call(function, TORCH)(X), expected)
 
@@ -348,8 +374,10 @@ def test_a_test_that_fails_before_the_call_blames_the_test():
     def test_rows(f, arrays):
         f(arrays.no_such_draw(3))
 
-    with pytest.raises(AuthorError, match="test_rows: failed before it called the function"):
+    with pytest.raises(AuthorError) as caught:
         run_test(test_rows, abs, NUMPY, oracle=None)
+    assert caught.value.test == "test_rows"
+    assert str(caught.value).startswith("test_rows: failed before it called the function")
 
 
 def test_gradients_come_through_the_students_function():

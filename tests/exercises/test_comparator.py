@@ -12,8 +12,9 @@ from course_lib.checking import (
     expect_unchanged,
 )
 from course_lib.checking.call import Call
-from course_lib.checking.expect import Failure, current_run
-from course_lib.checking.run import TOLERANCE, AuthorError, Returned, Run
+from course_lib.checking.expect import current_run
+from course_lib.checking.findings import AuthorError, Failure
+from course_lib.checking.run import TOLERANCE, Returned, Run
 
 HINT = "what is it?"
 

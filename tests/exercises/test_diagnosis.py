@@ -10,9 +10,10 @@ import torch
 from autograder.exercises.assignment import CodeExercise, load_assignment, load_course
 from autograder.release.bundle import write_checks
 from course_lib.checking import core, expect_close, expect_less, float64, verdicts
-from course_lib.checking.expect import Failure
+from course_lib.checking.codec import RECORDED
+from course_lib.checking.findings import Cause, Failure, FailureKind, Finding
 from course_lib.checking.judge import judge
-from course_lib.checking.recordings import Replay, decode, encode, known_mistakes, read, record_test
+from course_lib.checking.recordings import Replay, known_mistakes, read, record_test
 from course_lib.checking.run import Run
 from course_lib.checking.verdicts import (
     Verdict,
@@ -82,7 +83,7 @@ def test_a_verdict_has_the_property_the_evidence_and_the_question():
 
 
 def test_a_hidden_verdict_keeps_its_numbers():
-    verdict = Verdict("test_rows", "Each row", RUN, passed=False, hidden=True, evidence="got 3")
+    verdict = Verdict("test_rows", "Each row", False, hidden=True, evidence="got 3", run=RUN)
     assert "3" not in str(verdict).splitlines()[1]
 
 
@@ -249,21 +250,67 @@ def same(a, b):
 
 @pytest.mark.parametrize("value", ODD, ids=repr)
 def test_what_is_recorded_comes_back_bit_for_bit(value):
-    back = decode(json.loads(json.dumps(encode(value))))
+    back = RECORDED.decode(json.loads(json.dumps(RECORDED.encode(value))))
     assert same(value, back)
     if isinstance(back, np.ndarray):
         back[...] = 0  # a fresh array that may be written to
 
 
 def test_a_recorded_failure_is_a_failure():
-    back = decode(json.loads(json.dumps(encode([Failure("it raised KeyError: 1", "why?")]))))
+    cause = Cause(FailureKind.RAISED, "KeyError", 7)
+    back = RECORDED.decode(
+        json.loads(json.dumps(RECORDED.encode([Failure("it raised KeyError: 1", "?", cause)])))
+    )
     assert isinstance(back[0], Failure)
-    assert back[0].evidence == "it raised KeyError: 1"
+    assert (back[0].evidence, back[0].cause) == ("it raised KeyError: 1", cause)
+
+
+@pytest.mark.parametrize(
+    ("words", "cause"),
+    [
+        ("it raised KeyError", Cause(FailureKind.RAISED, "KeyError")),
+        (
+            "it raised ValueError: a, b: c, line 12: x[1] = y",
+            Cause(FailureKind.RAISED, "ValueError", 12),
+        ),
+        ("it raised MemoryError, line 3", Cause(FailureKind.OUT_OF_MEMORY, "MemoryError", 3)),
+        (
+            'it returned a torch tensor, although the answer says library = "numpy"',
+            Cause(FailureKind.UNUSABLE, "a torch tensor"),
+        ),
+        ("needed 7.77 MiB, allowed 0.0385 MiB", Cause(FailureKind.OVER_MEMORY, "7.77 MiB")),
+        ("it took more than 2 seconds", Cause(FailureKind.TOO_SLOW)),
+    ],
+)
+def test_a_failure_that_an_older_release_recorded_is_the_same_failure(words, cause):
+    """It kept the sentence alone."""
+    assert RECORDED.decode({"list": [{"failure": words}]})[0].cause == cause
+    finding = {"test": "t", "property": "", "passed": False, "core": False, "hidden": False}
+    assert Finding.from_dict(finding | {"evidence": words}).cause == cause
+
+
+@pytest.mark.parametrize(
+    ("answer", "alike"),
+    [
+        (lambda x: {}[1], True),
+        (lambda x: {}["another key", 2:3], False),
+        (lambda x: [][1], False),
+        (lambda x: (_ for _ in x), False),
+    ],
+)
+def test_failures_are_the_same_by_what_happened(answer, alike):
+    """Neither the words of an exception nor its line count; its type does."""
+
+    def mistake(x):
+        raise KeyError("other words")
+
+    known = {"a slip": verdict_of(mistake).log.results}
+    assert diagnose(verdict_of(answer), known).mistake == ("a slip" if alike else "")
 
 
 def test_points_are_shared_equally_once_the_core_holds():
     def found(*passed):
-        return [Verdict(f"test_{i}", "", RUN, passed=p, core=i == 0) for i, p in enumerate(passed)]
+        return [Verdict(f"test_{i}", "", p, core=i == 0, run=RUN) for i, p in enumerate(passed)]
 
     assert earned(found(True, True, True, True), 6) == 6
     assert earned(found(True, False, True, False), 6) == 3
@@ -290,10 +337,11 @@ def test_in_every_exercise_recorded_mistakes_are_named_as_live_ones(exercise):
     named = 0
     for test in tests.values():
         record = record_test(test, solution, mistakes, oracle, seed=1)
-        for words, mistake in mistakes.items():
-            for run in (Run("numpy", "float64", seed=1), Run("numpy", "float32", seed=1)):
+        for run in (Run("numpy", "float64", seed=1), Run("numpy", "float32", seed=1)):
+            live = known_results(mistakes, test, run, oracle)
+            for words, mistake in mistakes.items():
                 verdict = run_test(test, mistake, run, oracle)
-                lived = diagnose(verdict, known_results(mistakes, test, verdict.run, oracle))
+                lived = diagnose(verdict, live)
                 assert lived.mistake in ("", words)
                 if record["mistakes"]:  # not too large to be recorded
                     assert diagnose(verdict, known_mistakes(record, verdict.run)) == lived

@@ -39,7 +39,7 @@ def test_a_sound_course_gives_a_table_and_exit_code_0(type_in):
     ]
     assert rows["what_a_mean_forgets"][-1].strip() == "proved"
     assert rows["mean_of_a_shift"][-1].strip() == "proved"
-    assert "what the author" not in done.stdout
+    assert "\n  sum_only\n" not in done.stdout, "messages are for who asks for one"
 
 
 def test_a_refused_exercise_gives_json_and_exit_code_1(type_in, course):
@@ -51,11 +51,11 @@ def test_a_refused_exercise_gives_json_and_exit_code_1(type_in, course):
     fault = proofs["row_means"]["faults"][0]
     assert fault["file"] == "01_rows/row_means/wrong.py"
     assert fault["function"] == "second_axis"
-    assert fault["problem"].startswith("slips through test_a_stack_of_matrices")
+    assert "test_a_stack_of_matrices" in fault["problem"]
     done = type_in("--seeds", "1", "row_means")
     assert done.exit_code == 1
     assert "refused: 1" in done.stdout
-    assert "refused: 01_rows/row_means/wrong.py, second_axis: slips through" in done.stderr
+    assert f"refused: {fault['file']}, second_axis: " in done.stderr
 
 
 def test_an_exercise_by_name_comes_with_the_message_of_every_wrong_answer(type_in):
@@ -63,7 +63,10 @@ def test_an_exercise_by_name_comes_with_the_message_of_every_wrong_answer(type_i
     assert done.exit_code == 0, done.output
     for name in ("sum_only", "one_too_few", "second_axis"):
         assert f"\n  {name}\n" in done.stdout
-    assert "one slip gives these very numbers: the sum, not divided." in done.stdout
+    (proof,) = json.loads(type_in("--seeds", "1", "row_means", "--json").stdout)
+    assert all(
+        message in done.stdout.replace("\n    ", "\n") for message in proof["messages"].values()
+    )
     assert "what_a_mean_forgets" not in done.stdout
 
 
@@ -71,14 +74,12 @@ def test_a_folder_that_cannot_be_read_gives_exit_code_2(type_in, course):
     (course.chapter / "row_means" / "prompt.md").unlink()
     done = type_in()
     assert done.exit_code == 2
-    assert f"{course.chapter / 'row_means' / 'prompt.md'}: is missing" in done.stderr
-    assert "an exercise of this kind has prompt.md, solution.py" in done.stderr
+    assert f"{course.chapter / 'row_means' / 'prompt.md'}: " in done.stderr
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones(type_in):
     done = type_in("row_mean")
     assert done.exit_code == 2
-    assert "no exercise and no chapter is called 'row_mean'" in done.stderr
     assert "01_rows, row_means, what_a_mean_forgets, mean_of_a_shift" in done.stderr
 
 
@@ -91,10 +92,9 @@ def test_no_seed_at_all_proves_nothing_and_is_refused(type_in):
 def test_a_course_without_exercises_is_said(type_in, course, monkeypatch):
     monkeypatch.setattr(exercises_command, "load_course", lambda _: [])
     done = type_in()
-    assert done.exit_code == 2
-    assert "there is no exercise" in done.stderr
+    assert done.exit_code == 2 and done.stderr
 
 
 def test_help_shows_an_example_on_a_line_of_its_own(type_in):
-    lines = type_in("--help").stdout.splitlines()
-    assert "  Example: course exercises softmax" in lines
+    lines = [line.split() for line in type_in("--help").stdout.splitlines()]
+    assert ["Example:", "course", "exercises", "softmax"] in lines

@@ -11,14 +11,11 @@ from pathlib import Path
 import pytest
 
 from autograder.commands.lab import unpack
-from autograder.exercises.assignment import load_assignment
-from autograder.release.build import make_release
 from autograder.release.wheel import make_wheel
 
 pytestmark = pytest.mark.slow
 
 STEM = "01_rows"
-SOLUTIONS = Path(__file__).with_name("good_solutions")
 TO_CHECK = ("numpy", "array-api-compat", "jaxtyping", "wadler-lindig")
 
 IN_A_NOTEBOOK = """
@@ -37,13 +34,6 @@ assert (shell.user_ns["first"], shell.user_ns["second"]) == (0.0, 3.0)
 """
 
 
-@pytest.fixture(scope="module")
-def course(tmp_path_factory):
-    course = tmp_path_factory.mktemp("course")
-    make_release(load_assignment(SOLUTIONS / STEM), course)
-    return course
-
-
 @pytest.fixture
 def bare(tmp_path) -> Path:
     """A Python without a single package but pip."""
@@ -59,8 +49,8 @@ def run(*words: object, folder: Path, home: Path) -> subprocess.CompletedProcess
     )
 
 
-def test_the_first_command_sets_up_once_and_the_second_starts_at_once(course, bare, tmp_path):
-    unpack(STEM, tmp_path, course)
+def test_the_first_command_sets_up_once_and_the_second_starts_at_once(released, bare, tmp_path):
+    unpack(STEM, tmp_path, released)
     bundle = tmp_path / STEM
     pins = Path(__file__).parents[2] / "requirements.lock"
     lines = [li for li in pins.read_text().splitlines() if li.partition("==")[0] in TO_CHECK]
@@ -75,7 +65,7 @@ def test_the_first_command_sets_up_once_and_the_second_starts_at_once(course, ba
     assert "0 of 7 points here" in second.stdout
 
     shutil.move(bundle, tmp_path / "elsewhere")
-    unpack(STEM, tmp_path, course)
+    unpack(STEM, tmp_path, released)
     shutil.copy(tmp_path / "elsewhere" / "requirements.txt", bundle)
     shutil.move(tmp_path / "elsewhere", tmp_path / "another_assignment")
     beside = run(bare, "course.py", "left", folder=bundle, home=tmp_path)
@@ -83,8 +73,8 @@ def test_the_first_command_sets_up_once_and_the_second_starts_at_once(course, ba
     assert not (bundle / ".venv").exists()
 
 
-def test_a_set_up_that_fails_says_what_to_type(course, bare, tmp_path):
-    unpack(STEM, tmp_path, course)
+def test_a_set_up_that_fails_says_what_to_type(released, bare, tmp_path):
+    unpack(STEM, tmp_path, released)
     (tmp_path / STEM / "requirements.txt").write_text("no-such-package-of-this-name==1.0\n")
     done = run(bare, "course.py", "left", folder=tmp_path / STEM, home=tmp_path)
     assert done.returncode == 1
@@ -92,9 +82,9 @@ def test_a_set_up_that_fails_says_what_to_type(course, bare, tmp_path):
     assert "Traceback" not in done.stderr
 
 
-def test_one_file_for_pip_is_enough_for_check_in_a_hosted_notebook(course, bare, tmp_path):
-    wheel = make_wheel(course / "release" / STEM, tmp_path, "Rows")
-    assert wheel == make_wheel(course / "release" / STEM, tmp_path, "Rows")
+def test_one_file_for_pip_is_enough_for_check_in_a_hosted_notebook(released, bare, tmp_path):
+    wheel = make_wheel(released / "release" / STEM, tmp_path, "Rows")
+    assert wheel == make_wheel(released / "release" / STEM, tmp_path, "Rows")
     assert len(list(tmp_path.glob("*.whl"))) == 1
     (tmp_path / "notebook").mkdir()
     installed = run(bare, "-m", "pip", "install", wheel, "ipython", folder=tmp_path, home=tmp_path)
@@ -105,8 +95,8 @@ def test_one_file_for_pip_is_enough_for_check_in_a_hosted_notebook(course, bare,
     assert "3 of 7 points here" in done.stdout
 
 
-def test_the_wheel_holds_no_hidden_test(course, tmp_path):
-    wheel = make_wheel(course / "release" / STEM, tmp_path, "Rows")
+def test_the_wheel_holds_no_hidden_test(released, tmp_path):
+    wheel = make_wheel(released / "release" / STEM, tmp_path, "Rows")
     with zipfile.ZipFile(wheel) as archive:
         everything = b"".join(map(archive.read, archive.namelist()))
     assert b"test_equal_entries" in everything

@@ -103,13 +103,10 @@ def test_what_a_chapter_promises_is_filled_in_before_it_is_proved_or_released(co
     place = ["--course", str(course)]
     proved = CliRunner().invoke(main, ["exercises", "row_means", "--seeds", "1", *place])
     assert proved.exit_code == 1
-    assert "refused: 02_columns/assignment.toml: line 1 is still to be filled in" in proved.stderr
+    assert "02_columns/assignment.toml: line 1 " in proved.stderr
     released = CliRunner().invoke(main, ["release", "02_columns", *place])
     assert released.exit_code == 1
-    assert (
-        "Error: solutions/02_columns/assignment.toml:1 is still to be filled in\n"
-        in released.output
-    )
+    assert "solutions/02_columns/assignment.toml:1 " in released.output
     assert not (course / "release").exists()
 
 
@@ -129,11 +126,13 @@ def test_an_entry_that_is_not_filled_in_is_a_matter_of_its_own_exercise(course):
 def test_what_is_there_is_never_written_over(course, where):
     before = {path: path.read_bytes() for path in course.rglob("*") if path.is_file()}
     done = new(course, where)
-    assert done.exit_code == 2 and "is there already" in done.output
+    assert done.exit_code == 2 and Path(where).name in done.output
     assert before == {path: path.read_bytes() for path in course.rglob("*") if path.is_file()}
 
 
 @pytest.mark.parametrize("where", ["rows/x", "01_rows", "01_rows/../x", "01_rows/X y", "01_rows/"])
 def test_a_name_that_cannot_be_is_refused(course, where):
+    before = sorted(course.rglob("*"))
     done = new(course, where)
-    assert done.exit_code == 2 and "write NN_topic/name" in done.output
+    assert done.exit_code == 2 and "NN_topic/name" in done.output
+    assert sorted(course.rglob("*")) == before

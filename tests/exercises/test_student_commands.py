@@ -24,7 +24,6 @@ from tests.exercises.a_bundle import (
     STEM,
     WRONG,
     bundle_of,
-    released,
     run,
     standing,
     write,
@@ -33,14 +32,9 @@ from tests.exercises.a_bundle import (
 pytestmark = pytest.mark.whole
 
 
-@pytest.fixture(scope="module")
-def course(tmp_path_factory):
-    return released(tmp_path_factory.mktemp("course"))
-
-
 @pytest.fixture
-def bundle(course, tmp_path):
-    return bundle_of(course, tmp_path)
+def bundle(released, tmp_path):
+    return bundle_of(released, tmp_path)
 
 
 KINDS = pytest.mark.parametrize("kind", [".ipynb", ".py"])
@@ -159,10 +153,11 @@ def test_left_shows_where_a_cell_is_no_python(bundle, kind):
     assert "line 1: " in run(bundle, "left").stdout.splitlines()[2]
 
 
-def test_the_whole_course_is_one_folder_whose_chapters_are_named(course, tmp_path):
+def test_the_whole_course_is_one_folder_whose_chapters_are_named(released, tmp_path):
+    course = shutil.copytree(released, tmp_path / "course")
     with zipfile.ZipFile(bundle_of_all(course, [STEM])) as archive:
-        archive.extractall(tmp_path)
-    (folder,) = tmp_path.iterdir()
+        archive.extractall(tmp_path / "student")
+    (folder,) = (tmp_path / "student").iterdir()
     for words in (["left"], ["left", "09_else"]):
         done = run(folder, *words)
         assert done.returncode == 1 and STEM in done.stderr
@@ -173,8 +168,8 @@ def test_the_whole_course_is_one_folder_whose_chapters_are_named(course, tmp_pat
     assert f"python course.py submit {STEM}" in (folder / "README.md").read_text()
 
 
-def test_a_mended_visible_test_makes_a_new_version_and_is_told_from_the_others(course, tmp_path):
-    shutil.copytree(course, tmp_path / "course")
+def test_a_mended_visible_test_makes_a_new_version_and_is_told_from_the_others(released, tmp_path):
+    shutil.copytree(released, tmp_path / "course")
     shutil.copytree(SOLUTIONS / STEM, tmp_path / STEM)
     tests = tmp_path / STEM / "row_means" / "tests.py"
     tests.write_text(tests.read_text().replace("how many entries", "how many numbers"))

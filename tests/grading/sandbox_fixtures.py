@@ -3,14 +3,15 @@
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from autograder.sandbox.host import NoSandbox, Sandbox
 from autograder.sandbox.process import Student
+from tests.waiting import wait_until
 
 COURSE_LIB = Path(__file__).resolve().parents[2] / "course_lib"
 ORDINARY = Path(__file__).with_name("as_ordinary_user.py")
@@ -73,12 +74,9 @@ def printed(student: Student, source: str) -> str:
 
 def gone(pids: list[int], seconds: float = 10) -> bool:
     """Have these processes ended? Waits for them a while."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if not any(map(_alive, pids)):
-            return True
-        time.sleep(0.01)
-    return False
+    with suppress(AssertionError):
+        wait_until(lambda: not any(map(_alive, pids)), seconds)
+    return not any(map(_alive, pids))
 
 
 def _alive(pid: int) -> bool:

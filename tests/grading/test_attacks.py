@@ -7,6 +7,7 @@ user grades it too.
 import contextlib
 import json
 import re
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -27,14 +28,16 @@ from autograder.grading import pool as pool_module
 from autograder.grading.grade_class import Listener, grade_class
 from autograder.grading.outcome import Outcome
 from autograder.grading.pool import LocalPool
+from autograder.grading.redact import for_student
 from autograder.grading.referee import Job
+from autograder.grading.sentences import in_full
 from autograder.grading.worker import MEMORY
 from autograder.paths import ROOT as CHECKOUT
-from autograder.release.build import make_release
 from autograder.release.seeds import secret_seed
 from autograder.sandbox import limits
 from autograder.sandbox.host import Sandbox
 from tests.grading.sandbox_fixtures import ROOT, gone, run_as_ordinary_user
+from tests.shared import let_everybody_enter
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sandboxes are Linux's")
 
@@ -59,7 +62,7 @@ class Graded:
 
 
 def graded(course: Path, attacks, tier: str = "namespaces") -> Graded:
-    make_release(ASSIGNMENT, course)
+    """`course` is a released one, of which nothing has been handed in yet."""
     maker = Class(ASSIGNMENT, course)
     members = [maker.model("student_001")]
     for number, attack in enumerate(attacks):
@@ -68,8 +71,7 @@ def graded(course: Path, attacks, tier: str = "namespaces") -> Graded:
             members.append(maker.differently_right(f"student_{number:03}"))
     hand_in(course, STEM, members)
     (course / "notes.txt").write_text(CANARY)
-    for folder in (course, *course.parents[:2]):
-        folder.chmod(0o755)  # an attacker must not be held by modes alone
+    let_everybody_enter(course)
     before = files_of(course)
     outcomes = {}
 
@@ -107,20 +109,23 @@ def left_running() -> list[int]:
 
 
 @pytest.fixture(scope="module")
-def quick(tmp_path_factory):
-    return graded(tmp_path_factory.mktemp("quick"), QUICK)
+def quick(released_softmax, tmp_path_factory):
+    course = tmp_path_factory.mktemp("quick") / "course"
+    return graded(shutil.copytree(released_softmax, course), QUICK)
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    return graded(tmp_path_factory.mktemp("whole"), ATTACKS)
+def whole(released_softmax, tmp_path_factory):
+    course = tmp_path_factory.mktemp("whole") / "course"
+    return graded(shutil.copytree(released_softmax, course), ATTACKS)
 
 
 @pytest.fixture(scope="module")
-def landlock(tmp_path_factory):
+def landlock(released_softmax, tmp_path_factory):
     if ROOT:
         pytest.skip("root would stay root without namespaces; an ordinary user runs it below")
-    return graded(tmp_path_factory.mktemp("landlock"), ATTACKS, "landlock")
+    course = tmp_path_factory.mktemp("landlock") / "course"
+    return graded(shutil.copytree(released_softmax, course), ATTACKS, "landlock")
 
 
 @pytest.fixture(
@@ -184,7 +189,7 @@ def test_nothing_secret_comes_back(attacked):
     secrets += [HIDDEN, *(f"def {name}" for name in hidden)]
     for member in attacked.attackers():
         outcome = attacked.outcomes[member.name]
-        shown = [c.comment for c in outcome.marks] + list(outcome.incidents)
+        shown = [c.comment for c in outcome.marks] + list(map(in_full, outcome.incidents))
         for cell in nbformat.reads(outcome.notebook, as_version=4).cells:
             shown += [json.dumps(output) for output in cell.get("outputs", [])]
         for secret in secrets:
@@ -195,7 +200,7 @@ def test_of_hidden_inputs_no_error_tells_a_student(attacked):
     for member in attacked.attackers():
         for mark in attacked.outcomes[member.name].marks:
             for finding in mark.findings:
-                assert not (finding.hidden and "LEAK" in finding.evidence), member.kind
+                assert not (finding.hidden and "LEAK" in for_student(finding).evidence), member.kind
 
 
 def test_what_is_kept_is_small_and_carries_no_commands(attacked):
@@ -204,7 +209,7 @@ def test_what_is_kept_is_small_and_carries_no_commands(attacked):
     for member in attacked.attackers():
         outcome = attacked.outcomes[member.name]
         assert len(outcome.to_json()) < 20 << 20, member.kind
-        said = [*outcome.repairs, *outcome.incidents]
+        said = list(map(in_full, [*outcome.repairs, *outcome.incidents]))
         said += [mark.comment for mark in outcome.marks]
         said += [finding.evidence for mark in outcome.marks for finding in mark.findings]
         for words in said:
@@ -290,16 +295,14 @@ def test_the_processes_of_one_student_do_not_count_for_the_next(sandbox):
 
 
 @pytest.mark.whole
-def test_a_worker_that_hangs_is_replaced(tmp_path, monkeypatch):
+def test_a_worker_that_hangs_is_replaced(released_softmax, tmp_path, monkeypatch):
     monkeypatch.setattr(pool_module, "JOB_SECONDS", 4)
-    make_release(ASSIGNMENT, tmp_path)
-    maker = Class(ASSIGNMENT, tmp_path)
+    maker = Class(ASSIGNMENT, released_softmax)
     sleeping = next(a for a in ATTACKS if a.name == "a sleep without end")
     members = [maker.attack("hangs", sleeping), maker.model("right")]
     unpacked = tmp_path / "package"
-    package.unpack(package.pack(tmp_path, STEM), unpacked)
-    for folder in (unpacked, tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
+    package.unpack(package.pack(released_softmax, STEM), unpacked)
+    let_everybody_enter(unpacked)
     with LocalPool(unpacked, STEM, 1) as pool:
         jobs = [Job(m.name, STEM, "key", 1, m.files) for m in members]
         outcomes = {outcome.student: outcome for outcome in pool.grade(jobs)}
@@ -331,16 +334,15 @@ BITE = (
 
 
 @pytest.mark.slow
-def test_without_a_referee_these_attacks_earn_marks(tmp_path):
+def test_without_a_referee_these_attacks_earn_marks(released_softmax):
     """Or the corpus would prove nothing: a useless notebook earns nothing there, an attack does."""
-    make_release(ASSIGNMENT, tmp_path)
-    maker = Class(ASSIGNMENT, tmp_path)
+    maker = Class(ASSIGNMENT, released_softmax)
     chosen = {attack.name: attack for attack in ATTACKS if attack.name in BITE}
     honest = maker.attack("useless", Attack("nothing at all", ""))
-    assert earned_in_kernel(tmp_path, honest) == 0
-    assert earned_in_kernel(tmp_path, maker.model("right")) == sum(maker.full.values())
+    assert earned_in_kernel(released_softmax, honest) == 0
+    assert earned_in_kernel(released_softmax, maker.model("right")) == sum(maker.full.values())
     for name in BITE:
-        assert earned_in_kernel(tmp_path, maker.attack("attacker", chosen[name])) > 0, name
+        assert earned_in_kernel(released_softmax, maker.attack("attacker", chosen[name])) > 0, name
 
 
 def earned_in_kernel(course: Path, member: Member) -> float:

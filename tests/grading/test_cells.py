@@ -6,8 +6,9 @@ import pytest
 
 from autograder.sandbox import limits
 from autograder.sandbox.process import Student
-from course_lib.checking.perform import Question
+from course_lib.checking.perform import CallRequest
 from course_lib.checking.run import Run
+from course_lib.checking.terms import NO_TERMS
 from tests.grading.sandbox_fixtures import forking, printed, run, sandbox, student
 
 __all__ = ["forking", "sandbox", "student"]
@@ -268,7 +269,7 @@ def test_the_same_seed_gives_the_same_numbers(sandbox):
 
 def test_what_a_call_prints_is_counted_and_dropped(student):
     run(student, "library = 'numpy'\ndef f():\n    print('secret')\n    return 1.0")
-    student.prepare("f", (), ["cell"])
-    reply = student.call(Question("f", Run()))
+    student.prepare("f", NO_TERMS, ["cell"])
+    reply = student.call(CallRequest(function="f", run=Run()))
     assert (reply.failure, reply.printed) == ("", 7)
     assert run(student, "")["stdout"] == ""

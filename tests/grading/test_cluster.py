@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,7 +19,6 @@ from autograder.grading import package, submissions
 from autograder.grading.cluster import ClusterPool, WrongWorker
 from autograder.grading.referee import Job
 from autograder.paths import ROOT
-from autograder.release.build import make_release
 from autograder.sandbox.host import NoSandbox
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::Warning:distributed")]
@@ -28,10 +28,8 @@ ASSIGNMENT = load_assignment(ROOT / "solutions" / STEM)
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory):
-    course = tmp_path_factory.mktemp("course")
-    make_release(ASSIGNMENT, course)
-    return course
+def course(released_softmax, tmp_path_factory):
+    return shutil.copytree(released_softmax, tmp_path_factory.mktemp("class") / "course")
 
 
 @pytest.fixture
@@ -136,7 +134,7 @@ def test_a_cluster_that_hangs_says_so(course, cluster, monkeypatch):
 def test_a_worker_of_another_version_is_refused(course, cluster, monkeypatch):
     address, _ = cluster
     other = "python 3.11.7, numpy 0.1, torch 2.13.0"
-    monkeypatch.setattr("autograder.grading.cluster.environment_fingerprint", lambda: other)
+    monkeypatch.setattr("autograder.grading.cluster.environment_fingerprint", lambda _: other)
     with (
         pytest.raises(WrongWorker, match="another version.*here numpy 0.1"),
         ClusterPool(address, package.pack(course, STEM), STEM),

@@ -1,5 +1,9 @@
-"""A gradebook that is locked, gone, full or read-only: waited for, or told, nothing half done."""
+"""A gradebook that is locked, gone, full or read-only: waited for, or told, nothing half done.
 
+What is told then is in tests/messages/test_gradebook.py.
+"""
+
+import errno
 import os
 import shutil
 import sqlite3
@@ -39,6 +43,11 @@ def impatient(monkeypatch):
 
 def path_of(url) -> Path:
     return Path(url.removeprefix("sqlite:///"))
+
+
+def code_of(refusal: CannotRecord) -> int | str | None:
+    """Of the database's own error."""
+    return database._code(refusal.__cause__)
 
 
 @contextmanager
@@ -81,9 +90,7 @@ def test_a_lock_that_stays_is_told(sqlite_url, impatient):
         before = contents(sqlite_url)
         with written_by_another(sqlite_url), pytest.raises(CannotRecord) as told:
             recorder.record(outcome())
-        assert "database is locked" in str(told.value)
-        assert "no formgrader or nbgrader command keeps it locked" in str(told.value)
-        assert "goes on from here" in str(told.value)
+        assert code_of(told.value) == sqlite3.SQLITE_BUSY
     assert contents(sqlite_url) == before
 
 
@@ -100,8 +107,9 @@ def test_the_pause_grows_and_ends(sqlite_url, monkeypatch):
     monkeypatch.setattr(database.time, "sleep", pause)
     with Recorder(sqlite_url) as recorder:
         path_of(sqlite_url).unlink()
-        with pytest.raises(CannotRecord, match="unable to open"):
+        with pytest.raises(CannotRecord) as told:
             recorder.record(outcome())
+    assert code_of(told.value) == sqlite3.SQLITE_CANTOPEN
     assert pauses == [min(0.05 * 2**k, 4.0) for k in range(len(pauses))]
     assert database.PATIENCE - 4.0 < sum(pauses) <= database.PATIENCE
 
@@ -201,8 +209,9 @@ def test_a_server_that_is_gone_for_ten_seconds_loses_nothing(postgres):
 
 def test_a_server_that_stays_away_is_told(postgres, impatient):
     nobody_home = postgres.address("gradebook_0").replace(postgres.folder.name, "nowhere")
-    with pytest.raises(CannotRecord, match="See that the database can be reached"):
+    with pytest.raises(CannotRecord) as told:
         Recorder(nobody_home).__enter__()
+    assert isinstance(told.value.__cause__, sa.exc.OperationalError)
 
 
 def test_a_password_is_not_told(postgres, impatient):
@@ -245,9 +254,10 @@ def test_a_read_only_file_is_told(released, no_waiting):
         url = f"sqlite:///{path}"
         before = contents(url)
         path.chmod(0o444)
-        told = pytest.raises(CannotRecord, match="You may not write to it")
-        with as_an_ordinary_user(folder, path), Recorder(url) as recorder, told:
+        refused = pytest.raises(CannotRecord)
+        with as_an_ordinary_user(folder, path), Recorder(url) as recorder, refused as told:
             recorder.record(outcome())
+        assert code_of(told.value) in database.READ_ONLY
         assert contents(url) == before
 
 
@@ -263,8 +273,9 @@ def test_a_read_only_server_is_told(postgres_url, no_waiting):
     with Recorder(postgres_url) as recorder:
         with recorder._database.engine.begin() as connection:
             connection.exec_driver_sql("SET default_transaction_read_only = on")
-        with pytest.raises(CannotRecord, match="You may not write to it"):
+        with pytest.raises(CannotRecord) as told:
             recorder.record(outcome())
+        assert code_of(told.value) in database.READ_ONLY
     assert contents(postgres_url) == before
 
 
@@ -272,6 +283,7 @@ FULL_DISK = """
 import shutil, sys
 from pathlib import Path
 from autograder.grading.journal import CannotRecord
+from autograder.grading import database
 from autograder.grading.gradebook import Recorder
 from tests.grading.gradebook_fixtures import contents, outcome
 disk = Path(sys.argv[2])
@@ -288,7 +300,7 @@ with Recorder(url) as recorder:
             kept.append(contents(url))
             recorder.record(outcome(f"student_{k}"))
     except CannotRecord as told:
-        print(told)
+        print(database._code(told.__cause__))
 assert len(kept) < 1000
 (disk / "ballast").unlink()
 assert contents(url) == kept[-1], "half of a submission was written"
@@ -310,7 +322,7 @@ def on_a_small_disk(folder: Path, size: str, program: str, *arguments: Path) -> 
 
 def test_a_full_disk_is_told_and_nothing_is_half_written(released, tmp_path):
     told = on_a_small_disk(tmp_path, "1m", FULL_DISK, released / "gradebook.db", tmp_path)
-    assert "There is no room left where the gradebook lies" in told
+    assert told == f"{sqlite3.SQLITE_FULL}\n"
 
 
 FULL_OF_NOTEBOOKS = """
@@ -336,7 +348,7 @@ for student in students:
 try:
     grade_class(course, STEM, make)
 except CannotRecord as told:
-    print(told)
+    print(told.__cause__.errno)
 notebooks = course / "autograded"
 kept = {path.name for path in notebooks.rglob("*") if path.is_file()}
 assert kept == {f"{STEM}.ipynb"}, "half a notebook was left behind"
@@ -352,8 +364,7 @@ def test_a_disk_full_of_notebooks_is_told_and_the_run_is_taken_up_again(released
     course = shutil.copytree(released, tmp_path / "course")
     (course / "autograded").mkdir()
     told = on_a_small_disk(course / "autograded", "256k", FULL_OF_NOTEBOOKS, course)
-    assert "No space left on device" in told
-    assert "it goes on where it stopped" in told
+    assert told == f"{errno.ENOSPC}\n"
 
 
 # nothing half done
@@ -454,37 +465,39 @@ def test_two_thousand_submissions_take_no_more_memory_than_two_hundred(sqlite_ur
 
 
 def test_no_file_is_told_and_none_is_made(tmp_path, no_waiting):
-    with pytest.raises(CannotRecord, match="There is no gradebook at .*`course release` makes it"):
+    with pytest.raises(CannotRecord, match="course release"):
         Recorder(f"sqlite:///{tmp_path / 'gradebook.db'}")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_empty_file_is_told(tmp_path, no_waiting):
     (tmp_path / "gradebook.db").touch()
-    with pytest.raises(CannotRecord, match="has no table student"):
+    with pytest.raises(CannotRecord, match=r"\bstudent\b"):
         Recorder(f"sqlite:///{tmp_path / 'gradebook.db'}").__enter__()
 
 
 def test_another_kind_of_file_is_told(tmp_path, no_waiting):
     (tmp_path / "gradebook.db").write_text("student,score\n" * 100)
-    with pytest.raises(CannotRecord, match="file is not a database"):
+    with pytest.raises(CannotRecord) as told:
         Recorder(f"sqlite:///{tmp_path / 'gradebook.db'}").__enter__()
+    assert code_of(told.value) == sqlite3.SQLITE_NOTADB
 
 
 def test_a_gradebook_of_an_older_nbgrader_is_told(url, no_waiting):
     with Recorder(url) as recorder, recorder._database.engine.begin() as connection:
         connection.exec_driver_sql("ALTER TABLE student DROP COLUMN lms_user_id")
-    with pytest.raises(CannotRecord, match="student has no lms_user_id. Type  nbgrader db upgrade"):
+    with pytest.raises(CannotRecord, match=r"\blms_user_id\b"):
         Recorder(url).__enter__()
 
 
 def test_what_is_no_address_is_told(no_waiting):
-    with pytest.raises(CannotRecord, match="is no address of a database"):
+    with pytest.raises(CannotRecord) as told:
         Recorder("gradebook.db")
+    assert isinstance(told.value.__cause__, sa.exc.ArgumentError)
 
 
 def test_a_missing_driver_is_told(no_waiting):
-    with pytest.raises(CannotRecord, match="a driver is missing: .*pg8000"):
+    with pytest.raises(CannotRecord, match="pg8000"):
         Recorder("postgresql+pg8000://course@/gradebook")
 
 

@@ -12,7 +12,7 @@ from autograder.demo.attacks.attack import Attack
 from autograder.demo.made_up_class import Class
 from autograder.exercises.assignment import load_assignment
 from autograder.paths import ROOT
-from autograder.release.build import make_release
+from tests.shared import let_everybody_enter
 
 pytestmark = pytest.mark.whole
 KINDS = {"right", "known mistakes", "nearly right", "broken", "attack"}
@@ -20,8 +20,7 @@ KINDS = {"right", "known mistakes", "nearly right", "broken", "attack"}
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    for parent in tmp_path.parents[:2]:
-        parent.chmod(0o755)
+    let_everybody_enter(tmp_path)
     monkeypatch.setattr(demo_command, "DEMO", tmp_path / "demo")
     return tmp_path / "demo"
 
@@ -77,10 +76,9 @@ def test_attacks_have_a_table_of_their_own(folder, monkeypatch):
         assert re.search(rf"{attack.name}\s+{attack.held_by}\s+0\s", done.output)
 
 
-def test_a_class_is_the_same_each_time_and_as_large_as_asked(tmp_path):
+def test_a_class_is_the_same_each_time_and_as_large_as_asked(released_softmax):
     assignment = load_assignment(ROOT / "solutions" / "03_softmax")
-    make_release(assignment, tmp_path)
-    maker = Class(assignment, tmp_path)
+    maker = Class(assignment, released_softmax)
     for number in (1, 7, 50, 90):
         members = list(maker.members(number))
         assert len({member.name for member in members}) == number

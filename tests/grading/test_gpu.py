@@ -1,5 +1,7 @@
 """What is demanded of a GPU where there is none, and how a job finds the worker that has one."""
 
+import shutil
+
 import pytest
 from click.testing import CliRunner
 
@@ -63,14 +65,11 @@ def test_check_in_the_notebook_refuses_a_device_that_is_not_there(released, monk
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::Warning:distributed")
-def test_jobs_go_to_the_worker_that_has_declared_the_resource(tmp_path):
+def test_jobs_go_to_the_worker_that_has_declared_the_resource(released_softmax, tmp_path):
     """Two real workers; the one without the resource never grades."""
     from distributed import Client
 
-    from autograder.release.build import make_release
-
-    course = tmp_path / "course"
-    make_release(ASSIGNMENT, course)
+    course = shutil.copytree(released_softmax, tmp_path / "course")
     members = list(Class(ASSIGNMENT, course).members(4))
     data = package.pack(course, STEM)
     with cluster_of(tmp_path, [[], ["--resources", "GPU=1"]]) as (address, _):

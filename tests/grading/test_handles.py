@@ -9,10 +9,12 @@ from nbformat.v4 import new_code_cell, new_notebook
 import course_lib
 from autograder.grading.rebuild import Rebuilt
 from autograder.grading.referee import Attempt
+from autograder.sandbox import process
 from autograder.sandbox.host import Gone, Sandbox
 from course_lib.checking.call import Call
-from course_lib.checking.expect import Failure
+from course_lib.checking.findings import Failure
 from course_lib.checking.run import Run
+from course_lib.checking.terms import NO_TERMS
 
 TORCH, NUMPY = Run("torch", "float64"), Run("numpy", "float64")
 X = np.array([[1.0, 2.0, 3.0], [0.5, 0.25, 4.0]])
@@ -54,7 +56,7 @@ def student(sandbox):
         student.begin(1)
         student.run_cell("answers", ANSWERS)
         for name in ("square", "detached", "make", "Counter", "leave"):
-            student.prepare(name, (), ["answers"])
+            student.prepare(name, NO_TERMS, ["answers"])
         yield student
 
 
@@ -123,7 +125,7 @@ def borrower(sandbox):
         student.begin(1)
         student.run_cell("scoring", SCORING)
         for name in ("table", "greedy", "rude", "lavish"):
-            student.prepare(name, (), ["scoring"])
+            student.prepare(name, NO_TERMS, ["scoring"])
         yield student
 
 
@@ -144,7 +146,8 @@ def test_a_lent_function_does_not_work_for_minutes(borrower):
     assert borrower.alive
 
 
-def test_nobody_borrows_for_ever(borrower):
+def test_nobody_borrows_for_ever(borrower, monkeypatch):
+    monkeypatch.setattr(process, "LENT_CALLS", 500)  # before any limit of time is met
     with pytest.raises(Gone):
         ask(borrower, "greedy", NUMPY)(product, X[0])
 
@@ -153,7 +156,7 @@ def test_gradients_cross_where_memory_is_limited_too(sandbox):
     cells = [new_code_cell(ANSWERS, id="answers"), new_code_cell("", id="square-check")]
     with Attempt(sandbox, Rebuilt(new_notebook(cells=cells), {}, set()), seed=1) as attempt:
         attempt.run()
-        attempt.prepare("square", "square-check", ())
+        attempt.prepare("square", "square-check", NO_TERMS)
         square = Call("square", TORCH, transport=attempt.call)
         little = square.within(64 << 20, hint="how much does it hold?")
         (dx,) = little.vjp(X, 2.0, cotangent=np.array([1.0, 0.5]))

@@ -21,7 +21,6 @@ from autograder.grading.journal import (
     CourseIsBusy,
     Journal,
     course_lock,
-    environment_fingerprint,
     journal_key,
 )
 from autograder.grading.outcome import Finding, Mark, Outcome
@@ -153,42 +152,15 @@ def test_what_moves_from_one_part_to_the_next_changes_the_key():
     assert journal_key(b"", "1", 1, "") != journal_key(b"", "", 11, "")
 
 
-def test_the_fingerprint_names_all_that_a_verdict_depends_on():
-    fingerprint = environment_fingerprint()
-    for name in ("python", "numpy", "torch", "matplotlib", "nbgrader", "mathematics-of-attention"):
-        assert f"{name} " in fingerprint
-    assert fingerprint == environment_fingerprint()
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "autograder/grading/referee.py",
-        "autograder/sandbox/codec.py",
-        "course_lib/checking/expect.py",
-    ],
-)
-def test_the_fingerprint_changes_with_the_sources(tmp_path, monkeypatch, source):
-    for folder in module.JUDGING:
-        shutil.copytree(ROOT / folder, tmp_path / folder)
-    monkeypatch.setattr(module, "ROOT", tmp_path)
-    before = environment_fingerprint.__wrapped__()
-    with (tmp_path / source).open("a") as file:
-        file.write("\n")
-    changed = environment_fingerprint.__wrapped__()
-    assert changed != before
-    (tmp_path / source).rename((tmp_path / source).with_name("other.py"))
-    assert environment_fingerprint.__wrapped__() != changed
-
-
 # faults
 
 
 def test_a_broken_journal_is_told(path):
     path.parent.mkdir()
     path.write_bytes(b"no database at all" * 1000)
-    with pytest.raises(CannotRecord, match="Move it away and grade again"):
+    with pytest.raises(CannotRecord) as told:
         Journal(path)
+    assert told.value.__cause__.sqlite_errorcode == sqlite3.SQLITE_NOTADB
 
 
 def test_a_journal_of_another_layout_is_told(path):
@@ -196,24 +168,22 @@ def test_a_journal_of_another_layout_is_told(path):
     db = sqlite3.connect(path)
     db.execute("PRAGMA user_version = 99")
     db.close()
-    with pytest.raises(CannotRecord, match="layout 99; this one reads 1"):
+    with pytest.raises(CannotRecord, match=r"\b99\b"):
         Journal(path)
 
 
 def test_a_journal_that_is_open_elsewhere_is_told(path, monkeypatch):
     monkeypatch.setattr(module, "BUSY_SECONDS", 0.1)
-    with (
-        Journal(path),
-        pytest.raises(CannotRecord, match="no other program holds the file"),
-    ):
+    with Journal(path), pytest.raises(CannotRecord) as told:
         Journal(path)
+    assert told.value.__cause__.sqlite_errorcode == sqlite3.SQLITE_BUSY
 
 
 def test_no_folder_to_write_to_is_told(tmp_path):
     (tmp_path / "grading").touch()
-    with pytest.raises(CannotRecord, match="cannot be used"):
+    with pytest.raises(CannotRecord):
         Journal(tmp_path / "grading" / "journal.db")
-    with pytest.raises(CannotRecord, match="cannot be written to"), course_lock(tmp_path):
+    with pytest.raises(CannotRecord), course_lock(tmp_path):
         pass
 
 
@@ -221,8 +191,9 @@ def test_a_full_disk_is_told_and_what_was_kept_stays(journal):
     journal.store(outcome("ada"))
     pages = journal._db.execute("PRAGMA page_count").fetchone()[0]
     journal._db.execute(f"PRAGMA max_page_count = {pages}")
-    with pytest.raises(CannotRecord, match="room on the disk"):
+    with pytest.raises(CannotRecord) as told:
         journal.store(replace(outcome("grace"), notebook="x" * 100_000))
+    assert told.value.__cause__.sqlite_errorcode == sqlite3.SQLITE_FULL
     assert journal.find("ada", STEM, "key") == outcome("ada")
 
 
@@ -262,9 +233,7 @@ def take(course):
 def test_a_second_run_is_told_who_is_at_it(tmp_path, holder):
     with pytest.raises(CourseIsBusy) as told:
         take(tmp_path)
-    assert f"Process {holder.pid} on " in str(told.value)
-    assert "since " in str(told.value)
-    assert "type the same command again" in str(told.value)
+    assert str(holder.pid) in str(told.value)
 
 
 def test_asking_does_not_take_the_lock_away(tmp_path, holder):
@@ -298,7 +267,7 @@ def test_an_error_in_the_run_frees_the_lock(tmp_path):
 
 def test_a_note_of_the_holder_that_cannot_be_read_is_no_trouble(tmp_path, holder):
     (tmp_path / "grading" / "holder.json").write_text("{")
-    with pytest.raises(CourseIsBusy, match="Another process is grading"):
+    with pytest.raises(CourseIsBusy):
         take(tmp_path)
 
 
@@ -371,10 +340,13 @@ def test_a_run_killed_at_each_moment_of_a_submission_is_taken_up_again(class_of_
     assert results(class_of_sixty) == expected()
 
 
-@pytest.mark.slow
-def test_a_run_killed_from_outside_ten_times_is_taken_up_again(class_of_sixty):
+@pytest.mark.parametrize(
+    "kills",
+    [pytest.param(3, marks=pytest.mark.slow), pytest.param(10, marks=pytest.mark.nightly)],
+)
+def test_a_run_killed_from_outside_is_taken_up_again(class_of_sixty, kills):
     draw = random.Random(20261118)
-    for _ in range(10):
+    for _ in range(kills):
         process = start(class_of_sixty, 1)
         for _ in range(draw.randint(1, 5)):
             process.stdout.readline()

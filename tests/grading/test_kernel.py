@@ -1,5 +1,6 @@
 """A real Jupyter kernel in place of the fork: the same verdicts, the same kinds of outputs."""
 
+import shutil
 import sys
 import time
 from dataclasses import dataclass
@@ -16,14 +17,15 @@ from autograder.grading.outcome import Mark, Outcome
 from autograder.grading.pool import LocalPool
 from autograder.grading.referee import Job
 from autograder.paths import ROOT as CHECKOUT
-from autograder.release.build import make_release
 from autograder.sandbox import limits
 from autograder.sandbox.host import NoSandbox, Sandbox
 from autograder.sandbox.probes import surroundings, try_all
 from autograder.sandbox.process import Gone, Student
-from course_lib.checking.perform import Question
+from course_lib.checking.perform import CallRequest
 from course_lib.checking.run import Run
+from course_lib.checking.terms import NO_TERMS
 from tests.grading.sandbox_fixtures import COURSE_LIB, run
+from tests.shared import let_everybody_enter
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sandboxes are Linux's")
 
@@ -119,19 +121,17 @@ class GradedTwice:
 
 
 @pytest.fixture(scope="module")
-def graded_twice(tmp_path_factory):
+def graded_twice(released_softmax, tmp_path_factory):
     """A class with a little of everything, and every attack but those that only wait."""
-    course = tmp_path_factory.mktemp("course")
+    course = shutil.copytree(released_softmax, tmp_path_factory.mktemp("class") / "course")
     assignment = load_assignment(CHECKOUT / "solutions" / STEM)
-    make_release(assignment, course)
     maker = Class(assignment, course)
     members = [make(f"student_{n:03}") for n, make in enumerate(maker._makers())]
     more = [attack for attack in ATTACKS if attack not in QUICK and not attack.stalls]
     members += [maker.attack(f"attacker_{n:03}", attack) for n, attack in enumerate(more)]
     unpacked = course / "package"
     package.unpack(package.pack(course, STEM), unpacked)
-    for folder in (unpacked, course, *course.parents[:2]):
-        folder.chmod(0o755)
+    let_everybody_enter(unpacked)
     graded = []
     for kernel in (False, True):
         with LocalPool(unpacked, STEM, 2, kernel=kernel) as pool:
@@ -204,12 +204,12 @@ def test_a_cell_of_a_kernel_that_takes_too_long_is_interrupted(kernel, monkeypat
 @pytest.mark.slow
 def test_a_call_in_a_kernel_that_takes_too_long_is_interrupted(kernel, monkeypatch):
     run(kernel, "library = 'numpy'\ndef f(x):\n    while x:\n        pass\n    return 2.0")
-    kernel.prepare("f", (), ["cell"])
+    kernel.prepare("f", NO_TERMS, ["cell"])
     monkeypatch.setattr(limits, "CALL_SECONDS", 0.5)
-    reply = kernel.call(Question("f", Run(), (True,)))
+    reply = kernel.call(CallRequest(function="f", run=Run(), args=(True,)))
     assert "took more than" in reply.failure
     monkeypatch.undo()
-    assert kernel.call(Question("f", Run(), (False,))).value == 2.0
+    assert kernel.call(CallRequest(function="f", run=Run(), args=(False,))).value == 2.0
 
 
 @pytest.mark.slow
@@ -225,9 +225,11 @@ def test_a_kernel_has_no_more_memory_than_a_fork(sandboxes):
 @pytest.mark.slow
 def test_a_function_lent_to_a_kernel_stays_with_the_referee(kernel):
     run(kernel, "library = 'numpy'\ndef f(g):\n    return g(2.0) + 1")
-    kernel.prepare("f", (), ["cell"])
+    kernel.prepare("f", NO_TERMS, ["cell"])
     asked = []
-    reply = kernel.call(Question("f", Run(), (lambda x: asked.append(x) or 5.0,)))
+    reply = kernel.call(
+        CallRequest(function="f", run=Run(), args=(lambda x: asked.append(x) or 5.0,))
+    )
     assert (reply.value, asked) == (6.0, [2.0])
 
 

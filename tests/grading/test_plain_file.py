@@ -5,6 +5,7 @@ import json
 import nbformat
 import pytest
 
+from autograder.grading.notes import Kind, Note
 from autograder.grading.rebuild import Unreadable, rebuild
 from course_lib.checking import percent
 from tests.grading.gradebook_fixtures import STEM
@@ -74,13 +75,14 @@ def test_answers_in_both_files_are_told(files, fresh):
     files[f"{STEM}.py"] = filled_in(files[f"{STEM}.py"]).replace(b"half(x)", b"0")
     result = rebuild(files, fresh, STEM)
     assert result.answers["row-means"] == ANSWERS["row-means"]
-    assert result.repairs == [f"answers are in 2 notebooks; {STEM}.ipynb was graded"]
+    assert result.repairs == [Note.of(Kind.SEVERAL_FILES, f"{STEM}.ipynb", count=2)]
 
 
 @pytest.mark.parametrize("data", [b"print(1)\n", b"", b"\xff\x00# %%", b"# %%\n" * 1_000_000])
 def test_a_python_file_of_something_else_is_no_submission(fresh, data):
-    with pytest.raises(Unreadable, match=r"no notebook was handed in; there is: helpers\.py"):
+    with pytest.raises(Unreadable) as reason:
         rebuild({"helpers.py": data}, fresh, STEM)
+    assert reason.value.note == Note.of(Kind.NO_NOTEBOOK, "helpers.py")
 
 
 @pytest.mark.parametrize("kind", [".ipynb", ".py"])

@@ -10,6 +10,7 @@ from nbgrader.preprocessors import ClearSolutions
 from traitlets.config import Config
 
 from autograder.exercises.assignment import load_assignment
+from autograder.grading.notes import Kind, Note
 from autograder.grading.rebuild import IMAGE_SIDE, Unreadable, rebuild
 from autograder.paths import ROOT
 from autograder.release.notebooks import source_notebook
@@ -83,7 +84,7 @@ def test_a_duplicated_answer_counts_by_its_last_filled_in_copy(handed_in, releas
     handed_in.cells += [again, untouched]
     result = rebuilt(handed_in, released)
     assert result.answers["softmax"] == again.source
-    assert any("3 times" in repair for repair in result.repairs)
+    assert Note.of(Kind.CELL_REPEATED, cell="softmax", count=3) in result.repairs
 
 
 def test_a_deleted_cell_comes_back_empty(handed_in, released):
@@ -91,7 +92,7 @@ def test_a_deleted_cell_comes_back_empty(handed_in, released):
     result = rebuilt(handed_in, released)
     assert [c.id for c in result.notebook.cells] == [c.id for c in released.cells]
     assert result.answers["logsumexp"] == cell(released, "logsumexp").source
-    assert result.repairs == ["3.4: its answer cell is missing"]
+    assert result.repairs == [Note.of(Kind.ANSWER_MISSING, cell="logsumexp")]
 
 
 def test_cells_come_back_in_order(handed_in, released):
@@ -99,7 +100,7 @@ def test_cells_come_back_in_order(handed_in, released):
     result = rebuilt(handed_in, released)
     assert [c.id for c in result.notebook.cells] == [c.id for c in released.cells]
     assert result.answers["softmax"] == ANSWER
-    assert any("order" in repair for repair in result.repairs)
+    assert result.repairs == [Note.of(Kind.CELLS_REORDERED)]
 
 
 def test_tags_and_metadata_of_the_student_are_left_behind(handed_in, released):
@@ -140,7 +141,7 @@ def test_an_answer_turned_into_text_is_still_read(handed_in, released):
     result = rebuilt(handed_in, released)
     assert result.answers["softmax"] == ANSWER
     assert cell(result.notebook, "softmax").cell_type == "code"
-    assert any("markdown" in repair for repair in result.repairs)
+    assert result.repairs == [Note.of(Kind.CELL_TYPE_CHANGED, "markdown", cell="softmax")]
 
 
 def test_an_import_added_to_the_locked_first_cell_still_runs(handed_in, released):
@@ -149,22 +150,27 @@ def test_an_import_added_to_the_locked_first_cell_still_runs(handed_in, released
     sources = [c.source for c in result.code()]
     assert sources[0] == cell(released, "set-up").source
     assert sources[1].endswith("import math")
-    assert any("set-up" in repair for repair in result.repairs)
+    assert result.repairs == [Note.of(Kind.LOCKED_CELL_CHANGED, cell="set-up")]
 
 
 def test_a_renamed_notebook_is_graded(handed_in, released):
     result = rebuilt(handed_in, released, "Copy of softmax (1).ipynb")
     assert result.answers["softmax"] == ANSWER
-    assert result.repairs == [
-        "the notebook is called Copy of softmax (1).ipynb; 03_softmax.ipynb was expected"
-    ]
+    name = "Copy of softmax (1).ipynb"
+    assert result.repairs == [Note.of(Kind.OTHER_FILE_NAME, name, expected="03_softmax.ipynb")]
 
 
 def test_of_several_notebooks_the_expected_one_counts(handed_in, released):
     files = {"03_softmax.ipynb": data(handed_in), "other.ipynb": data(released), "b.ipynb": b"{"}
     result = rebuild(files, released, STEM)
     assert result.answers["softmax"] == ANSWER
-    assert any(repair.startswith("3 notebooks") or "b.ipynb" in repair for repair in result.repairs)
+    assert result.repairs == [Note.of(Kind.NOT_A_NOTEBOOK, "b.ipynb")]
+
+
+def test_of_several_answered_notebooks_it_is_noted_which_was_graded(handed_in, released):
+    files = {f"{STEM}.ipynb": data(handed_in), "other.ipynb": data(handed_in)}
+    result = rebuild(files, released, STEM)
+    assert result.repairs == [Note.of(Kind.SEVERAL_FILES, f"{STEM}.ipynb", count=2)]
 
 
 def test_an_older_format_is_read(handed_in, released):
@@ -189,23 +195,24 @@ def test_of_a_damaged_file_the_answers_are_saved(handed_in, released, damage):
 
 
 @pytest.mark.parametrize(
-    ("files", "words"),
+    ("files", "note"),
     [
-        ({}, "nothing"),
-        ({"answer.pdf": b"%PDF"}, "answer.pdf"),
-        ({"a.ipynb": b""}, "no notebook that can be read"),
-        ({"a.ipynb": b"\x00\xff" * 100}, "no notebook that can be read"),
-        ({"a.ipynb": b"[" * 100_000}, "no notebook that can be read"),
-        ({"a.ipynb": b'{"cells": 3, "nbformat": 4}'}, "no notebook that can be read"),
+        ({}, Note.of(Kind.NO_NOTEBOOK, "nothing")),
+        ({"answer.pdf": b"%PDF"}, Note.of(Kind.NO_NOTEBOOK, "answer.pdf")),
+        ({"a.ipynb": b""}, Note.of(Kind.NOT_A_NOTEBOOK, "a.ipynb")),
+        ({"a.ipynb": b"\x00\xff" * 100}, Note.of(Kind.NOT_A_NOTEBOOK, "a.ipynb")),
+        ({"a.ipynb": b"[" * 100_000}, Note.of(Kind.NOT_A_NOTEBOOK, "a.ipynb")),
+        ({"a.ipynb": b'{"cells": 3, "nbformat": 4}'}, Note.of(Kind.NOT_A_NOTEBOOK, "a.ipynb")),
         (
             {"a.ipynb": b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'},
-            "none of this assignment's cells",
+            Note.of(Kind.NO_CELL_OF_OURS),
         ),
     ],
 )
-def test_what_cannot_be_read_is_said(released, files, words):
-    with pytest.raises(Unreadable, match=words):
+def test_what_cannot_be_read_is_noted(released, files, note):
+    with pytest.raises(Unreadable) as reason:
         rebuild(files, released, STEM)
+    assert reason.value.note == note
 
 
 @pytest.mark.parametrize("source", [None, 3, ["a", 4, "b"], {"x": 1}])
@@ -223,6 +230,10 @@ def test_thousands_of_cells_and_megabytes_of_text_are_cut(handed_in, released):
     result = rebuilt(handed_in, released)
     assert len(result.notebook.cells) < 600
     assert len(result.answers["logsumexp"]) == 200_000
+    assert [(note.kind, note.fact.cell) for note in result.repairs] == [
+        (Kind.TOO_MANY_CELLS, ""),
+        (Kind.ANSWER_CUT, "logsumexp"),
+    ]
 
 
 def test_a_photograph_is_decoded_and_encoded_anew(handed_in, released):

@@ -15,8 +15,10 @@ import pytest
 from autograder.sandbox import limits, probes, process
 from autograder.sandbox.host import Sandbox
 from autograder.sandbox.process import Gone, Student, TooSlow
-from course_lib.checking.perform import Question
+from course_lib.checking.findings import Cause, FailureKind
+from course_lib.checking.perform import CallRequest
 from course_lib.checking.run import Run
+from course_lib.checking.terms import NO_TERMS, Limits, Terms
 from tests.grading.sandbox_fixtures import (
     NOT_ROOT,
     ROOT,
@@ -54,7 +56,7 @@ def hurry(monkeypatch):
 
 
 def call(student: Student, *args: object) -> object:
-    return student.call(Question("f", Run(), args))
+    return student.call(CallRequest(function="f", run=Run(), args=args))
 
 
 # Out of reach
@@ -387,16 +389,54 @@ def test_a_loop_that_will_not_be_interrupted_is_killed(student, hurry, how):
 
 def test_a_call_that_does_not_return_is_too_slow(student, hurry):
     run(student, CALL.replace("return x", "while True: pass"))
-    student.prepare("f", (), ["cell"])
+    student.prepare("f", NO_TERMS, ["cell"])
     reply = call(student, np.ones(2))
     assert student.interrupted
     assert "more than" in reply.failure
+    assert reply.cause == Cause(FailureKind.TOO_SLOW)
     assert printed(student, "print(1)") == "1"
+
+
+def test_an_exercise_may_give_a_call_more_time_or_less(student, hurry):
+    run(
+        student,
+        CALL.replace("return x", "time.sleep(x); return x").replace("lib", "import time\nlib"),
+    )
+    student.prepare("f", NO_TERMS, ["cell"])
+
+    def seconds_of(terms: Terms) -> object:
+        return student.call(CallRequest(function="f", run=Run(), args=(1.0,), terms=terms))
+
+    assert seconds_of(NO_TERMS).cause == Cause(FailureKind.TOO_SLOW)
+    assert seconds_of(Terms(limits=Limits(call_seconds=5))).value == 1.0
+
+
+def test_an_exercise_may_let_more_be_returned_or_less(student):
+    run(student, CALL.replace("return x", "import numpy; return numpy.ones(int(x) << 17)"))
+    student.prepare("f", NO_TERMS, ["cell"])
+
+    def returned(mebibytes: float, terms: Terms = NO_TERMS) -> object:
+        return student.call(CallRequest(function="f", run=Run(), args=(mebibytes,), terms=terms))
+
+    assert returned(65.0).cause == Cause(FailureKind.TOO_LARGE)
+    assert returned(65.0, Terms(limits=Limits(returned_mib=80))).value.nbytes == 65 << 20
+    assert returned(3.0, Terms(limits=Limits(returned_mib=2))).cause == Cause(FailureKind.TOO_LARGE)
+    assert returned(3.0).value.nbytes == 3 << 20
+
+
+def test_more_than_an_exercise_lets_be_returned_ends_the_conversation(student):
+    """However the process sees it."""
+    patch = "from autograder.sandbox import messages\nmessages.payload_of = lambda terms: 1 << 40"
+    run(student, f"{CALL.replace('return x', 'import numpy; return numpy.ones(1 << 18)')}\n{patch}")
+    student.prepare("f", NO_TERMS, ["cell"])
+    terms = Terms(limits=Limits(returned_mib=1))
+    with pytest.raises(Gone, match="broke off"):
+        student.call(CallRequest(function="f", run=Run(), args=(1.0,), terms=terms))
 
 
 def test_an_endless_generator_is_no_answer(student):
     run(student, CALL.replace("return x", "while True: yield x"))
-    student.prepare("f", (), ["cell"])
+    student.prepare("f", NO_TERMS, ["cell"])
     assert "generator" in call(student, np.ones(2)).failure
 
 
@@ -486,7 +526,7 @@ def test_an_answer_to_half_a_question_ends_the_conversation(student):
 from autograder.sandbox import codec
 def receive(connection):
     connection.recv(1)
-    answer = {"value": None, "failure": "", "over_memory": False, "changed": [], "printed": 0}
+    answer = {"value": None, "failure": "", "cause": None, "changed": [], "printed": 0}
     os.write(fd, codec.pack(answer))
     time.sleep(100)
 codec.receive = receive
@@ -497,16 +537,22 @@ codec.receive = receive
 
 
 ANSWERS = {
-    "no value": '{"failure": "", "over_memory": False, "changed": [], "printed": 0}',
+    "no value": '{"failure": "", "cause": None, "changed": [], "printed": 0}',
     "a list": "[]",
     "words that are a number": (
-        '{"value": None, "failure": 1, "over_memory": False, "changed": [], "printed": 0}'
+        '{"value": None, "failure": 1, "cause": None, "changed": [], "printed": 0}'
     ),
-    "endless printing": '{"value": None, "failure": "", "over_memory": False, "changed": [], '
+    "endless printing": '{"value": None, "failure": "", "cause": None, "changed": [], '
     '"printed": float("inf")}',
-    "changes that are an object": '{"value": None, "failure": "", "over_memory": False, '
+    "changes that are an object": '{"value": None, "failure": "", "cause": None, '
     '"changed": {"a": 1}, "printed": 0}',
-    "a value that is none": '{"value": {"pickle": ""}, "failure": "", "over_memory": False, '
+    "a cause that is a word": '{"value": None, "failure": "no", "cause": "raised", '
+    '"changed": [], "printed": 0}',
+    "a cause of no known kind": '{"value": None, "failure": "no", "changed": [], "printed": 0, '
+    '"cause": {"kind": "bored", "detail": "", "line": None}}',
+    "a line that is a word": '{"value": None, "failure": "no", "changed": [], "printed": 0, '
+    '"cause": {"kind": "raised", "detail": "", "line": "the last"}}',
+    "a value that is none": '{"value": {"pickle": ""}, "failure": "", "cause": None, '
     '"changed": [], "printed": 0}',
 }
 
@@ -515,17 +561,19 @@ ANSWERS = {
 def test_an_answer_that_no_honest_process_gives_ends_the_conversation(student, what):
     patch = "from autograder.sandbox import child as s\n"
     run(student, CALL + patch + f"s._call = lambda *_: ({ANSWERS[what]}, [])")
-    student.prepare("f", (), ["cell"])
+    student.prepare("f", NO_TERMS, ["cell"])
     with pytest.raises(Gone, match="broke off"):
         call(student, np.ones(2))
 
 
 def test_words_from_inside_carry_no_commands(student):
     run(student, CALL.replace("return x", r"raise ValueError('\x1b[31m\u202e' + 'x' * 10**6)"))
-    student.prepare("f", (), ["cell"])
-    failure = call(student, np.ones(2)).failure
-    assert failure.isprintable()
-    assert len(failure) <= 400
+    student.prepare("f", NO_TERMS, ["cell"])
+    reply = call(student, np.ones(2))
+    assert reply.failure.isprintable()
+    assert len(reply.failure) <= 400
+    line = reply.cause.line
+    assert reply.cause == Cause(FailureKind.RAISED, "ValueError", line) and line
 
 
 # Nothing is left

@@ -22,7 +22,7 @@ class Message(AmberSnapshotExtension):
     """The text as it is, without quotes and escapes."""
 
     def serialize(self, data: str, **_) -> str:
-        return data.strip("\n")
+        return "\n".join(line.rstrip() for line in data.strip("\n").split("\n"))
 
 
 @pytest.fixture
@@ -30,9 +30,10 @@ def reads(snapshot, tmp_path_factory) -> Callable[[str], None]:
     """Compare a message with its snapshot, but for what differs from one run to the next."""
     temporary = re.escape(str(tmp_path_factory.getbasetemp()))
     differing = {
-        rf"{temporary}/[^/\s]+": "TEMPORARY",
+        rf"{temporary}/\w+": "TEMPORARY",
         re.escape(str(Path(sys.prefix))): "VENV",
         re.escape(str(ROOT)): "ROOT",
+        r"Usage: .*\nTry '.* --help' for help\.\n\n": "",  # click's, above a refusal
         r"\d{4}-\d\d-\d\d-\d{6}": "DATE-AND-TIME",
         r"(?<= as saved at )\d\d:\d\d": "TIME",
         r"\b\d+(\.\d+)+\+[0-9a-f]{8,}": "VERSION",

@@ -1,5 +1,6 @@
 """What a student reads after `python course.py`, without JupyterLab."""
 
+import shutil
 import zipfile
 
 import pytest
@@ -11,7 +12,6 @@ from tests.exercises.a_bundle import (
     RIGHT,
     STEM,
     bundle_of,
-    released,
     run,
     write,
 )
@@ -19,14 +19,9 @@ from tests.exercises.a_bundle import (
 pytestmark = pytest.mark.whole
 
 
-@pytest.fixture(scope="module")
-def course(tmp_path_factory):
-    return released(tmp_path_factory.mktemp("course"))
-
-
 @pytest.fixture
-def bundle(course, tmp_path, monkeypatch):
-    folder = bundle_of(course, tmp_path)
+def bundle(released, tmp_path, monkeypatch):
+    folder = bundle_of(released, tmp_path)
     monkeypatch.chdir(folder)
     return folder
 
@@ -130,8 +125,9 @@ def test_no_such_verb(bundle, reads):
 
 
 @pytest.mark.parametrize("words", [["left"], ["left", "09_else"]], ids=["none", "another"])
-def test_which_assignment_of_the_whole_course(course, tmp_path, reads, words):
+def test_which_assignment_of_the_whole_course(released, tmp_path, reads, words):
+    course = shutil.copytree(released, tmp_path / "course")
     with zipfile.ZipFile(bundle_of_all(course, [STEM])) as archive:
-        archive.extractall(tmp_path)
-    (folder,) = tmp_path.iterdir()
+        archive.extractall(tmp_path / "student")
+    (folder,) = (tmp_path / "student").iterdir()
     reads(run(folder, *words).stderr)

@@ -12,7 +12,7 @@ from autograder.exercises.assignment import load_assignment
 from autograder.grading.grade_class import grade_class
 from autograder.grading.pool import LocalPool
 from autograder.paths import ROOT
-from autograder.release.build import make_release
+from tests.shared import let_everybody_enter
 
 STEM = "03_softmax"
 PROOF = "variance-in-the-jacobian"
@@ -24,13 +24,15 @@ COMMENT = r"Why is $\mathrm{Var}_p(z) \ge 0$?"
 
 
 @pytest.fixture(scope="session")
-def graded(tmp_path_factory) -> Path:
+def graded(shared, released_softmax) -> Path:
     """The course folder, which no test may change; `course` is a copy."""
-    course = tmp_path_factory.mktemp("class")
-    for folder in (course, *course.parents[:2]):
-        folder.chmod(0o755)
+    return shared.get("graded", lambda course: grade_them(released_softmax, course))
+
+
+def grade_them(released: Path, course: Path) -> None:
+    shutil.copytree(released, course, dirs_exist_ok=True)
+    let_everybody_enter(course)
     assignment = load_assignment(ROOT / "solutions" / STEM)
-    make_release(assignment, course)
     (course / "local_config.py").write_text('c.Book.address = "https://book.example.org/"\n')
     hand_in(course, STEM, list(members(Class(assignment, course))))
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
@@ -42,7 +44,6 @@ def graded(tmp_path_factory) -> Path:
         grade.manual_score, grade.needs_manual_grade = 3.0, False
         gradebook.find_comment(PROOF, STEM, STEM, "ada").manual_comment = COMMENT
         gradebook.db.commit()
-    return course
 
 
 def members(maker: Class) -> list[Member]:

@@ -88,8 +88,11 @@ def test_every_property_has_its_verdict_and_a_failed_one_its_mistake_and_questio
             assert sentence(finding["hint"]).partition("'")[0] in block
 
 
+HIDDEN = "0.123454321"
+
+
 def test_nothing_of_a_hidden_test_but_property_mistake_and_question(graded, course):
-    """Evidence that slipped into the journal would still stop here."""
+    """The journal has the whole evidence; nothing that a student gets has."""
     with closing(sqlite3.connect(course / "grading" / "journal.db")) as db, db:
         ((text,),) = db.execute("SELECT outcome FROM outcome WHERE student = 'bo'").fetchall()
         outcome = json.loads(text)
@@ -100,11 +103,12 @@ def test_nothing_of_a_hidden_test_but_property_mistake_and_question(graded, cour
             if finding["hidden"] and not finding["passed"]
         ]
         assert len(hidden) > 2
+        assert all("got" in finding["evidence"] for finding in hidden)
         for finding in hidden:
-            finding["evidence"] = "got 0.123454321"
+            finding["evidence"] = f"got {HIDDEN}"
         db.execute("UPDATE outcome SET outcome = ? WHERE student = 'bo'", [json.dumps(outcome)])
     assert run("feedback", STEM, "--course", str(course), "--student", "b*").exit_code == 0
-    assert "0.123454321" not in page(course, "bo")
+    assert HIDDEN not in page(course, "bo")
     assert page(course, "bo").count("Its numbers stay with the grader.") == len(hidden)
     assert not (course / "feedback" / "ada").exists()
 

@@ -1,5 +1,7 @@
 """Use everything up: time, memory, processes, disk, output. Each bomb is bounded by itself too."""
 
+from nbformat import NotebookNode
+
 from autograder.demo.attacks.attack import Attack
 
 PROCESSES = "import os, time\nfor _ in range(60):\n    "
@@ -256,7 +258,7 @@ def NAME(*args, **kwargs):
 )
 
 
-def _sleeping(number: int):
+def _sleeping(number: int) -> NotebookNode:
     from nbformat.v4 import new_code_cell
 
     return new_code_cell("import time\ntime.sleep(30)", id=f"sleeping-{number}")

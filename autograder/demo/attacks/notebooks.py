@@ -8,6 +8,7 @@ import struct
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
@@ -145,7 +146,7 @@ def _half_letters(notebook: nbformat.NotebookNode) -> None:
 
 def _strange_values(notebook: nbformat.NotebookNode) -> None:
     """Valid JSON, but nothing is what it should be."""
-    strange = (None, 7, [], {}, [[["a"]]], "x", True, 1e308)
+    strange: tuple[Any, ...] = (None, 7, [], {}, [[["a"]]], "x", True, 1e308)
     for n, cell in enumerate(notebook.cells):
         value = strange[n % len(strange)]
         cell.metadata = {"nbgrader": value} if n % 2 else value
@@ -169,9 +170,9 @@ def _twice(files: Files) -> Files:
 def _beside(files: Files) -> Files:
     """Modules that shadow, and notebooks' own settings."""
     code = b"import os\nos._exit(0)\nlibrary = 'numpy'\n"
-    names = ("numpy.py", "torch.py", "course_lib.py", "sitecustomize.py", "ipython_config.py")
-    names += ("nbgrader_config.py", "gradebook.db", "conftest.py", ".env", "timestamp.py")
-    return files | dict.fromkeys(names, code)
+    modules = ("numpy.py", "torch.py", "course_lib.py", "sitecustomize.py", "timestamp.py")
+    settings = ("ipython_config.py", "nbgrader_config.py", "gradebook.db", "conftest.py", ".env")
+    return files | dict.fromkeys((*modules, *settings), code)
 
 
 def _with(text: bytes) -> Callable[[Files], Files]:

@@ -10,7 +10,7 @@ def message(header, sizes=()):
     import json
     text = json.dumps([header, list(sizes)]).encode()
     return struct.pack("<I", len(text)) + text
-FULL = message({"value": {"float": "0x1p+0"}, "failure": "", "over_memory": False, "changed": [],
+FULL = message({"value": {"float": "0x1p+0"}, "failure": "", "cause": None, "changed": [],
                 "printed": 0, "kind": "function", "library": "numpy", "passed": True, "points": 4})
 """
 
@@ -66,9 +66,9 @@ n.check = check
         "the referee compares",
         """
 import autograder.sandbox.child as s
-from course_lib.checking.perform import Reply
+from course_lib.checking.perform import CallResult
 import numpy as np
-s.perform = lambda *a, **k: Reply(np.ones((2, 3, 5)))
+s.perform = lambda *a, **k: CallResult(value=np.ones((2, 3, 5)))
 """,
     ),
     Attack(

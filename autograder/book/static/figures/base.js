@@ -3,9 +3,16 @@
 //   compute(state, data)   the numbers, by the formulas of course_lib (tests compare them)
 //   panels(now, before), table(now), say(now, before)   its picture, its table, its sentence
 //                          (before: as the last sentence left it; there is none at the beginning)
-//   drag                   by panel: where a pointer is, as a change of the state
-// and `now` is { state, values, data }. The picture is text: it is drawn once while the book is
-// built, so that it stands there without JavaScript, and again whenever the reader moves something.
+//   drag                   by the name of a panel: where a pointer is, as a change of the state
+// and `now` is { state, values, data }. A panel is one drawing of the picture:
+//   name, title            how `drag` calls it; the line above it
+//   width, height          of the drawing, in its own units (box: another viewBox than 0 0 w h)
+//   body                   the drawing, text of SVG; drawn anew at each change
+//   says                   the drawing in words, for those who do not see it
+//   grips                  if it is dragged: [[name, x, y], ...], always as many
+// Only box and grips may be missing; without another the figure is refused when the book is built.
+// The picture is text: it is drawn once while the book is built, so that it stands there without
+// JavaScript, and again whenever the reader moves something.
 
 import { keep, kept } from "../keep.js";
 
@@ -131,10 +138,17 @@ function news(controls, before, now) {
 }
 
 // A grip is never drawn anew: a finger that holds it would lose it.
-const panel = ({ name, title, width, height, box = `0 0 ${width} ${height}`, body, grips = [], says }) =>
-  `<div class="panel"><p class="panel-title">${title}</p><svg viewBox="${box}" ` +
-  `role="img" data-panel="${name}" aria-label="${escaped(says)}"><g>${body}</g>` +
-  `${grips.map(([grip, x, y]) => `<circle class="grip" data-grip="${grip}" cx="${x}" cy="${y}" r="22"/>`).join("")}</svg></div>`;
+function panel(drawing) {
+  for (const part of ["name", "title", "width", "height", "body", "says"])
+    if (drawing[part] === undefined)
+      throw new TypeError(`its panel "${drawing.name}" has no ${part}: give it one in what panels() returns`);
+  const { name, title, width, height, box = `0 0 ${width} ${height}`, body, grips = [], says } = drawing;
+  const held = grips.map(([grip, x, y]) => `<circle class="grip" data-grip="${grip}" cx="${x}" cy="${y}" r="22"/>`);
+  return (
+    `<div class="panel"><p class="panel-title">${title}</p><svg viewBox="${box}" ` +
+    `role="img" data-panel="${name}" aria-label="${escaped(says)}"><g>${body}</g>${held.join("")}</svg></div>`
+  );
+}
 
 function place(grip, x, y) {
   grip.setAttribute("cx", x);

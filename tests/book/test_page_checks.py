@@ -220,15 +220,45 @@ def test_a_cell_runs_once_until_it_changes(book):
 def test_a_rebuild_says_again_what_is_wrong_and_the_command_what_to_do(book):
     said = book.build(**{"01_bad": "# Bad\n\nSee {ref}`no-such-place`.\n", "02_good": "# Good\n"})
     assert said == "chapters/01_bad.md:8: WARNING: undefined label: 'no-such-place'"
-    command = (
-        "import pathlib, autograder.book.build as build;"
-        f"build.ROOT = pathlib.Path({str(book.root)!r}); build.site([])"
-    )
-    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True)
+    done = course_site(book.root)
     assert done.returncode == 1
     assert said in done.stdout
     assert "1 complaint, above" in done.stdout
     assert "type the same again" in done.stdout
+
+
+COURSE_SITE = """
+import sys
+from pathlib import Path
+from autograder.commands import site
+from autograder.typeset import katex
+site.ROOT = Path(sys.argv[1])
+if len(sys.argv) > 2:
+    katex.NODE_FOLDER = Path(sys.argv[2])
+site.site([])
+"""
+UNREACHABLE = {"npm_config_registry": "http://127.0.0.1:9/", "npm_config_fetch_retries": "0"}
+
+
+def course_site(root: Path, *node: Path, **environment: str) -> subprocess.CompletedProcess:
+    """`course site`, typed in another folder of a course; KaTeX is looked for in `node`."""
+    command = [sys.executable, "-c", COURSE_SITE, *map(str, (root, *node))]
+    environment = {**os.environ, **environment}
+    return subprocess.run(command, capture_output=True, text=True, env=environment)
+
+
+def test_without_katex_the_command_says_what_to_do_and_leaves_the_old_pages(book, tmp_path):
+    assert book.build(**{"01_page": "# Page\n\n$x$\n"}) == ""
+    before = book.html("01_page")
+    book.pages["01_page"] = "# Page\n\n$y$\n"
+    book.write()
+    done = course_site(
+        book.root, tmp_path / "node", **UNREACHABLE, npm_config_cache=str(tmp_path / "cache")
+    )
+    assert done.returncode == 2
+    assert "npm could not fetch KaTeX" in done.stderr
+    assert "copy _build/node from a machine where the site was built" in done.stderr
+    assert book.html("01_page") == before
 
 
 FETCH = """
@@ -253,12 +283,7 @@ def test_katex_is_fetched_without_a_node_on_the_path(tmp_path):
 
 
 def test_an_unreachable_registry_is_explained(tmp_path):
-    done = fetch_katex(
-        tmp_path / "node",
-        npm_config_registry="http://127.0.0.1:9/",
-        npm_config_cache=str(tmp_path / "cache"),
-        npm_config_fetch_retries="0",
-    )
+    done = fetch_katex(tmp_path / "node", **UNREACHABLE, npm_config_cache=str(tmp_path / "cache"))
     assert done.returncode != 0
     assert "npm could not fetch KaTeX" in done.stderr
     assert "copy _build/node from a machine where the site was built" in done.stderr

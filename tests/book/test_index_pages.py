@@ -12,6 +12,7 @@ from bs4 import BeautifulSoup
 
 from autograder.book.index_pages import KINDS, citation
 from autograder.exercises.assignment import load_course
+from tests.book.built_pages import soup
 
 pytestmark = pytest.mark.browser
 
@@ -22,12 +23,12 @@ STATEMENT = re.compile(r"^`{3,}\{prf:(definition|theorem|lemma|corollary)\}", re
 EXERCISE = "attention:exercise:"
 
 
-def soup(site, page: str) -> BeautifulSoup:
-    return BeautifulSoup((site.folder / "chapters" / f"{page}.html").read_text(), "html.parser")
+def chapter_page(site, name: str) -> BeautifulSoup:
+    return soup(site, f"chapters/{name}.html")
 
 
 def test_the_page_of_exercises_lists_each_with_its_facts(site):
-    lines = soup(site, "exercises").select("[data-exercise]")
+    lines = chapter_page(site, "exercises").select("[data-exercise]")
     exercises = [(a.stem, exercise) for a in COURSE for exercise in a.exercises]
     for line, (stem, exercise) in zip(lines, exercises, strict=True):
         assert line["data-exercise"] == f"{stem}/{exercise.name}"
@@ -35,7 +36,7 @@ def test_the_page_of_exercises_lists_each_with_its_facts(site):
         assert line.a.text.replace("’", "'") == f"{exercise.number} {exercise.title}"
         assert ("★" in line.text) == exercise.required
         for part, words in {
-            "kind": KINDS[exercise.kind],
+            "kind": KINDS[type(exercise)],
             "level": f"level {exercise.level} of 4",
             "minutes": f"{exercise.minutes} min",
             "points": f"{exercise.points:g} point",
@@ -46,12 +47,12 @@ def test_the_page_of_exercises_lists_each_with_its_facts(site):
 def test_the_page_of_statements_lists_each_under_its_number_and_title(site):
     listed = {
         link["href"]: " ".join(link.parent.text.split())
-        for link in soup(site, "statements").select(".statements a")
+        for link in chapter_page(site, "statements").select(".statements a")
     }
     written = 0
     for chapter in CHAPTERS:
         written += len(STATEMENT.findall(chapter.read_text()))
-        for box in soup(site, chapter.stem).select("div.admonition.proof"):
+        for box in chapter_page(site, chapter.stem).select("div.admonition.proof"):
             title = " ".join(box.find(class_="admonition-title").text.split())
             expected = re.sub(r" \((.*)\)$", r" \1", title)
             assert listed.pop(f"{chapter.stem}.html#{box['id']}") == expected
@@ -63,9 +64,11 @@ def test_every_definition_is_found_by_a_word_or_a_symbol(site):
     definitions = {
         f"{chapter.stem}.html#{box['id']}"
         for chapter in CHAPTERS
-        for box in soup(site, chapter.stem).select("div.proof.definition")
+        for box in chapter_page(site, chapter.stem).select("div.proof.definition")
     }
-    links = soup(site, "glossary").find_all("a") + soup(site, "symbols").find_all("a")
+    links = chapter_page(site, "glossary").find_all("a") + chapter_page(site, "symbols").find_all(
+        "a"
+    )
     assert definitions - {link["href"] for link in links} == set()
 
 
@@ -75,7 +78,7 @@ def test_the_citation_says_what_the_package_says(site):
     assert given["cff-version"] == "1.2.0"
     assert given["version"] == project["version"]
     assert isinstance(given["date-released"], date)
-    page = soup(site, "references").text
+    page = chapter_page(site, "references").text
     assert f"{given['author']} ({given['date-released'].year}). {given['title']}" in page
     assert "@misc{attention-course" in page
 
