@@ -40,6 +40,8 @@ TRY_IT = (
 </div>""",
 )
 """An opened cell is stopped after that many seconds."""
+HURRY = "In a hurry: the formula, a few lines of code, one warning"
+HURRY_LINES = 12
 
 
 class CourseDirective(SphinxDirective):
@@ -283,6 +285,26 @@ class Proof(CourseDirective):
         return [fold(first, steps, "proof-text")]
 
 
+class Hurry(CourseDirective):
+    """The chapter in one box: formula, code that runs as it is printed, one warning; folded.
+
+    A reader takes the code away, so it is short and imports nothing of the course.
+    """
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        self.assert_has_content()
+        content = self.parse_content_to_nodes()
+        blocks = [b for node in content for b in node.findall(nodes.literal_block)]
+        code = [line for block in blocks for line in block.astext().splitlines() if line.strip()]
+        if len(code) > HURRY_LINES:
+            raise self.error(f"{len(code)} lines of code; keep to {HURRY_LINES}")
+        if any("course_lib" in line for line in code):
+            raise self.error("its code imports course_lib; a reader takes it away without the book")
+        return [fold([nodes.Text(HURRY)], content, "hurry")]
+
+
 class folded(nodes.General, nodes.Element):
     """HTML's <details>: closed on the screen, open in print."""
 
@@ -329,6 +351,7 @@ def _plain(self: nodes.NodeVisitor, node: nodes.Element) -> None:
 
 def setup(app: Sphinx) -> None:
     app.add_config_value("course_solutions", False, "env", bool)
+    app.add_directive("in-a-hurry", Hurry)
     app.add_directive("course-exercise", ExerciseBox)
     app.add_directive("course-goals", GoalsBox)
     app.add_directive("course-question", QuestionBox)

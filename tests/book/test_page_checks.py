@@ -295,3 +295,22 @@ def test_npm_records_hashes_and_no_addresses():
     assert len(fetched) == 3
     assert all(package["integrity"].startswith("sha512-") for package in fetched)
     assert not any("resolved" in package for package in fetched)
+
+
+LONG = "\n".join(f"x = {n}" for n in range(13))
+
+
+@pytest.mark.parametrize(
+    ("code", "fault"),
+    [(LONG, "13 lines of code"), ("from course_lib import softmax", "imports course_lib")],
+)
+def test_code_for_the_hurried_is_short_and_needs_no_book(book, code, fault):
+    page = f"# Page\n\n````{{in-a-hurry}}\n```python\n{code}\n```\n````\n"
+    assert fault in book.build(page=page)
+
+
+def test_the_box_for_the_hurried_is_folded(book):
+    page = "# Page\n\n````{in-a-hurry}\n$a$\n\n```python\nprint(1)\n```\n````\n"
+    assert book.build(page=page) == ""
+    box = BeautifulSoup(book.html("page"), "html.parser").find("details", class_="hurry")
+    assert box.find("summary") and "print" in box.text and not box.has_attr("open")
