@@ -17,6 +17,7 @@ from autograder.demo.made_up_class import Class, Member, hand_in
 from autograder.exercises.assignment import load_assignment
 from autograder.grading.grade_class import Listener, grade_class
 from autograder.grading.journal import CannotRecord, CourseIsBusy
+from autograder.grading.notes import Note
 from autograder.grading.outcome import Outcome
 from autograder.paths import ROOT
 from autograder.release.build import make_release
@@ -94,7 +95,7 @@ def _members(maker: Class, students: int, attacks: bool) -> Iterable[Member]:
 def _grade(console: Console, chapter: str, members: list[Member]) -> tuple[list[Result], float]:
     outcomes: dict[str, Outcome] = {}
 
-    def done(outcome: Outcome, problems: list[str]) -> None:
+    def done(outcome: Outcome, problems: list[Note]) -> None:
         outcomes[outcome.student] = outcome
         bar.done(outcome, [])  # they are expected, and in the logs
 

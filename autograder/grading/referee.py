@@ -244,7 +244,7 @@ class Attempt:
     too_slow: bool = False
     hushed: bool = False
     """It may know hidden inputs: no word of its own is passed on any more."""
-    _student: Student | None = None
+    _student: Student = field(init=False)
     _fatal: set[str] = field(default_factory=set)
     _restarts: int = 0
     _deaths: Counter[str] = field(default_factory=Counter)
@@ -294,8 +294,8 @@ class Attempt:
                     self._start_again(keep)
                 return
             if student.interrupted:
-                too_slow = {"limit": student.cell_seconds, "cause": FailureKind.TOO_SLOW}
-                self._tell(Note.of(Kind.CELL_TOO_SLOW, cell=cell.id, **too_slow))
+                limit, cause = student.cell_seconds, FailureKind.TOO_SLOW
+                self._tell(Note.of(Kind.CELL_TOO_SLOW, cell=cell.id, limit=limit, cause=cause))
             if keep:
                 self._keep_outputs(cell, number, answer)
 
@@ -356,22 +356,22 @@ class Attempt:
     def _its_word(self, text: Any, *at_most: int) -> str:
         return HUSHED if self.hushed else _word(text, *at_most)
 
-    def call(self, question: CallRequest) -> CallResult:
+    def call(self, request: CallRequest) -> CallResult:
         """The transport of every call that a test makes."""
         try:
             student = self._alive()
-            if question.at_most is not None:
-                return self._call_in_little_memory(question)
-            return self._call(student, question)
+            if request.at_most is not None:
+                return self._call_in_little_memory(request, request.at_most)
+            return self._call(student, request)
         except Gone as gone:
             self._tell(self._call_failed(str(gone), gone.kind))
             return CallResult(failure=str(gone), cause=Cause(gone.kind))
 
-    def _call(self, student: Student, question: CallRequest) -> CallResult:
-        reply = student.call(question)
+    def _call(self, student: Student, request: CallRequest) -> CallResult:
+        result = student.call(request)
         if student.interrupted:
-            self._tell(self._call_failed(reply.failure, FailureKind.TOO_SLOW))
-        return reply
+            self._tell(self._call_failed(result.failure, FailureKind.TOO_SLOW))
+        return result
 
     def _call_failed(self, reason: str, cause: FailureKind) -> Note:
         return Note.of(Kind.CALL_FAILED, reason, exercise=self._exercise, cause=cause)
@@ -381,17 +381,17 @@ class Attempt:
             self.incidents.append(note)
         self.too_slow |= note.fact.cause is FailureKind.TOO_SLOW
 
-    def _call_in_little_memory(self, question: CallRequest) -> CallResult:
+    def _call_in_little_memory(self, request: CallRequest, at_most: int) -> CallResult:
         """In a process of its own, to which the kernel gives no more from the first line on."""
-        with self._new_process(question.at_most + MEMORY_SLACK) as student:
+        with self._new_process(at_most + MEMORY_SLACK) as student:
             self._begin(student)
-            if student.alive:
+            if student.alive and self._prepared:
                 student.prepare(*self._prepared)
-                reply = self._call(student, question)
-                if reply.cause and reply.cause.kind is FailureKind.OUT_OF_MEMORY:
-                    words = f"needed more than {question.at_most / limits.MEBIBYTE:.3g} MiB"
+                result = self._call(student, request)
+                if result.cause and result.cause.kind is FailureKind.OUT_OF_MEMORY:
+                    words = f"needed more than {at_most / limits.MEBIBYTE:.3g} MiB"
                     return CallResult(failure=words, cause=Cause(FailureKind.OVER_MEMORY))
-                return reply
+                return result
         words = "its cells need more memory than this exercise allows"
         return CallResult(failure=words, cause=Cause(FailureKind.OVER_MEMORY))
 
@@ -409,7 +409,7 @@ class Attempt:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._student:
+        if hasattr(self, "_student"):
             self._student.kill()
 
 
@@ -479,7 +479,7 @@ def _finding(verdict: Verdict) -> Finding:
 
 
 class _Clock:
-    def __init__(self):
+    def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self._last = time.perf_counter()
 
