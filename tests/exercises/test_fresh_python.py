@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import sys
-import venv
 import zipfile
 from pathlib import Path
 
@@ -35,10 +34,10 @@ assert (shell.user_ns["first"], shell.user_ns["second"]) == (0.0, 3.0)
 
 
 @pytest.fixture
-def bare(tmp_path) -> Path:
+def bare(venv_with_pip, tmp_path) -> Path:
     """A Python without a single package but pip."""
-    venv.create(tmp_path / "bare", with_pip=True)
-    return tmp_path / "bare" / ("Scripts" if os.name == "nt" else "bin") / "python"
+    venv = shutil.copytree(venv_with_pip, tmp_path / "bare", symlinks=True)
+    return venv / ("Scripts" if os.name == "nt" else "bin") / "python"
 
 
 def run(*words: object, folder: Path, home: Path) -> subprocess.CompletedProcess:

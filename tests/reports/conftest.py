@@ -37,7 +37,7 @@ def grade_them(released: Path, course: Path) -> None:
     hand_in(course, STEM, list(members(Class(assignment, course))))
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
         gradebook.add_student("absent")
-    grade_class(course, STEM, lambda folder, data: LocalPool(folder, STEM, 2))
+    grade_class(course, STEM, lambda folder, data: LocalPool(folder, STEM, 1))
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
         gradebook.update_or_create_student("ada", first_name="Ada", last_name="Lovelace")
         grade = gradebook.find_grade(PROOF, STEM, STEM, "ada")
