@@ -46,7 +46,9 @@ WIDTH = 120
 def exercises(
     names: tuple[str, ...], seeds: int, messages: bool | None, as_json: bool, course: Path | None
 ) -> None:
-    """Prove exercises: right answers pass, wrong ones are caught by the tests they name.
+    """Prove that exercises tell right answers from wrong ones.
+
+    Right answers pass, wrong ones are caught by the tests that they name.
 
     NAME is an exercise (softmax) or a chapter (03_softmax); none means all of them.
 

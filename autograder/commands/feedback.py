@@ -24,7 +24,7 @@ LOOK, NOTHING = 1, 2
 @click.option("--exchange", is_flag=True, help="Put them into nbgrader's exchange, too.")
 @course_option
 def feedback(chapter: str, student: str, exchange: bool, course: Path) -> None:
-    """Write one page for each student: marks, verdicts, named mistakes, hints, comments.
+    """Write a page for each student: marks, verdicts, hints, comments.
 
     Each is a single file that needs no server: mail it, put it on a learning platform, or with
     --exchange hand it back on a hub. Links into the book begin with what local_config.py says:

@@ -67,7 +67,7 @@ def grade(
     again: bool,
     as_json: bool,
 ) -> None:
-    """Grade what was handed in for one chapter; only what is new or has changed.
+    """Grade what was handed in for one chapter and is new or changed.
 
     Ctrl-C loses nothing: the same command, without --again, goes on where it stopped.
     Exit code 0: all graded; 1: a person should look at some; 2: nothing could be graded.

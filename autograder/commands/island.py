@@ -18,9 +18,10 @@ from autograder.typeset.typesetter import Typesetter
 @click.argument("students", nargs=-1, required=True, metavar="STUDENT...")
 @course_option
 def island(students: tuple[str, ...], course: Path) -> None:
-    """Make a sheet of questions on an island of the student's own, and its key, to print.
+    """Make a sheet of questions on a student's own island, and its key.
 
-    The same student gets the same island; nobody can work it out without your course folder.
+    Both are to be printed. The same student gets the same island; nobody can work it out without
+    your course folder.
 
     Example: course island ada grace
     """

@@ -17,9 +17,10 @@ NOTHING = 2
 @course_option
 @click.option("--names", is_flag=True, help="Say who; without it the page names nobody.")
 def report(chapter: str, course: Path, names: bool) -> None:
-    """Write one page on the class: points, hardest properties, misconceptions, repairs, time.
+    """Write one page on the class: points, properties, misconceptions.
 
-    It is a single file that names nobody, unless --names is given: open it, print it, show it.
+    And repairs and times. It is a single file that names nobody, unless --names is given: open it,
+    print it, show it.
     Exit code 0: written; 2: nothing is graded yet.
 
     Example: course report 03_softmax

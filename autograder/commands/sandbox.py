@@ -27,9 +27,9 @@ WORDS = {
 @click.option("--all", "every", is_flag=True, help="Show each attempt in a line of its own.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON, for machines.")
 def sandbox(tier: str | None, every: bool, as_json: bool) -> None:
-    """Say what holds a submission on this machine, and prove it by trying to get out.
+    """Say what holds a submission on this machine, and try it.
 
-    Each attempt is made inside a real student's process, in which nothing of yours runs.
+    Each attempt to get out is made inside a real student's process, in which nothing of yours runs.
 
     Example: course sandbox --all
 

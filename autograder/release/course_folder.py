@@ -12,6 +12,7 @@ from typing import Any
 import click
 import nbformat
 from nbgrader.api import Gradebook, MissingEntry
+from sqlalchemy.exc import DBAPIError
 
 from autograder.errors import CourseError
 from autograder.files import write_atomically
@@ -115,15 +116,25 @@ class NoCourse(CourseError):
         )
 
 
+class NoGradebook(CourseError):
+    """The database of the gradebook cannot be opened, read or written."""
+
+
 @contextmanager
 def open_gradebook(course: Path) -> Iterator[Gradebook]:
-    """nbgrader's gradebook, wherever this course keeps it."""
+    """nbgrader's gradebook, wherever this course keeps it.
+
+    Raises NoCourse, and NoGradebook where the database or its disk refuses.
+    """
     if not (course / "nbgrader_config.py").is_file():
         raise NoCourse(course)
     find_tools()
     course_id = nbgrader_configuration(course).CourseDirectory.course_id
-    with Gradebook(gradebook_address(course), course_id) as gradebook:
-        yield gradebook
+    try:
+        with Gradebook(gradebook_address(course), course_id) as gradebook:
+            yield gradebook
+    except DBAPIError as error:
+        raise NoGradebook(f"the gradebook of {course} refuses: {error.orig}") from error
 
 
 def the_assignment(gradebook: Gradebook, stem: str):
