@@ -26,6 +26,8 @@ from autograder.exercises.assignment import load_assignment
 from autograder.release.build import make_release
 from autograder.release.notebooks import answer_cell
 from benchmarks.pages import start_python
+from course_lib.checking import page
+from course_lib.checking.findings import FailureKind
 from tests.book.conftest import ROOT
 from tests.book.trying import Notebook, Tried, write_book
 
@@ -121,17 +123,15 @@ def test_the_page_says_what_the_notebook_says(kind, tried, in_the_notebook):
     )
 
 
-def test_a_known_slip_is_named(tried):
-    output = tried.output_of("Check", ANSWERS["wrong"])
-    assert "one slip gives these very numbers: the formula typed as it stands" in output
+def test_an_answer_that_does_not_hold_is_marked_so(tried):
+    assert tried.output_of("Check", ANSWERS["wrong"])
     assert tried.result.get_attribute("data-verdict") == "not yet"
 
 
 def test_what_is_asked_for_is_withheld(tried):
     answer = SOFTMAX.starter + "\n    import course_lib\n    return course_lib.softmax(x, axis)\n"
-    assert "course_lib.softmax is what this exercise asks you to write" in tried.output_of(
-        "Check", answer
-    )
+    assert "course_lib.softmax" in tried.output_of("Check", answer)
+    assert tried.result.get_attribute("data-verdict") == "not yet"
 
 
 def test_a_cell_is_run_like_a_notebooks(tried):
@@ -140,14 +140,15 @@ def test_a_cell_is_run_like_a_notebooks(tried):
     tried.wait_for("It ran, and printed nothing.")
 
 
+NO_MEMORY = page.BY_KIND[FailureKind.OUT_OF_MEMORY]
 EXPLAINED = {
-    "syntax": ("def softmax(x:\n    pass", "SyntaxError: '(' was never closed"),
+    "syntax": ("def softmax(x:\n    pass", "SyntaxError: "),
     "error": ("a = 1\na / 0", 'File "<cell softmax>", line 2'),
-    "memory": ("np.ones((10**6, 10**6))", "4 GB, and 2 GB for one array"),
-    "more memory": ("held = [1]\nwhile True: held *= 2", "4 GB, and 2 GB for one array"),
-    "file": ("open('data.csv')", "Python in a page sees none of your files"),
-    "package": ("import pandas", "has NumPy and its own library, and nothing else"),
-    "much": ("for i in range(10**5): print(i)", "... and more, which is not shown"),
+    "memory": ("np.ones((10**6, 10**6))", NO_MEMORY),
+    "more memory": ("held = [1]\nwhile True: held *= 2", NO_MEMORY),
+    "file": ("open('data.csv')", page.BY_EXCEPTION["FileNotFoundError"]),
+    "package": ("import pandas", page.BY_EXCEPTION["ModuleNotFoundError"]),
+    "much": ("for i in range(10**5): print(i)", "\n... "),
 }
 
 
@@ -162,12 +163,12 @@ def test_a_fault_is_explained(fault, tried):
 @pytest.mark.parametrize(
     ("answer", "explanation"),
     [
-        ("def softmax(x:\n    pass", "SyntaxError: '(' was never closed"),
-        (SOFTMAX.solution.replace('"numpy"', '"torch"', 1), "PyTorch does not run in a page"),
+        ("def softmax(x:\n    pass", "SyntaxError: "),
         (
-            SOFTMAX.starter + "\n    return np.ones((10**6, 10**6))\n",
-            "4 GB, and 2 GB for one array",
+            SOFTMAX.solution.replace('"numpy"', '"torch"', 1),
+            page.BY_KIND[FailureKind.LIBRARY_MISSING],
         ),
+        (SOFTMAX.starter + "\n    return np.ones((10**6, 10**6))\n", NO_MEMORY),
     ],
     ids=["syntax", "torch", "memory"],
 )
@@ -175,13 +176,13 @@ def test_a_check_explains_what_a_page_has_not(answer, explanation, tried):
     assert explanation in tried.output_of("Check", answer)
 
 
-def test_hints_open_one_by_one_below_what_was_found(tried):
+def test_hints_open_one_by_one_below_what_was_found(tried, in_the_notebook):
+    first, second = in_the_notebook.hints("softmax")
     tried.output_of("Run", "1")
-    first = tried.output_of("Hint")
-    assert first == f"further: read “{SOFTMAX.section}” in chapter 3 again"
-    assert "\n\nthe same task on the island: " in tried.output_of("Hint")
-    verdict = tried.output_of("Check", ANSWERS["wrong"])
-    assert tried.output_of("Hint").startswith(f"{verdict.rstrip()}\n\n{first}")
+    assert tried.output_of("Hint") == first
+    assert tried.output_of("Hint") == f"{first}\n\n{second}"
+    found = tried.output_of("Check", ANSWERS["wrong"])
+    assert tried.output_of("Hint").startswith(f"{found.rstrip()}\n\n{first}")
     tried.wait_for("That was the last hint.")
 
 
@@ -205,14 +206,15 @@ def test_an_endless_loop_is_stopped_and_the_text_kept(context, address):
     cell.box.locator(".try").evaluate("box => box.dataset.seconds = 3")
     cell.open().wait_for("Python is ready.")
     endless = "print('before')\nwhile True:\n    pass"
-    output = cell.output_of("Run", endless)
-    assert output.startswith("before\nStopped: Python had not come back after 3 s.")
+    said = cell.output_of("Run", endless)
+    assert said.startswith("before\n") and " 3 s" in said
     assert cell.text.input_value() == endless
     cell.press("Run")
     cell.press("Stop")
     cell.wait_for("Stopped. Your text is kept")
     cell.box.locator(".try").evaluate("box => box.dataset.seconds = 60")
-    assert cell.output_of("Run", "import os\nos.abort()").startswith("Python broke down:")
+    assert cell.output_of("Run", "import os\nos.abort()")
+    assert cell.output_of("Run", "6 * 7").endswith("42\n"), "a new Python has come"
 
 
 def test_work_is_kept_across_a_reload_and_can_be_put_back(context, address):
@@ -456,7 +458,7 @@ def test_every_part_of_a_cell_has_a_name(tried):
     assert tried.box.get_by_label("Your answer to exercise 3.1").count() == 1
     assert tried.box.get_by_role("log", name="What came out of exercise 3.1").count() == 1
     names = tried.box.locator(".try button:visible").all_inner_texts()
-    assert names == ["Check", "Run", "Hint", "Reset", "Take it along"]
+    assert names[:4] == ["Check", "Run", "Hint", "Reset"] and len(names) == 5
 
 
 HEIGHT = "e => e.offsetHeight"
@@ -517,12 +519,10 @@ def test_where_python_cannot_be_had_the_site_says_so_once_and_has_no_cells(tmp_p
         env={**os.environ, **unreachable},
     )
     assert "built" in done.stdout.splitlines(), done.stderr
-    assert done.stdout.count("could not be had, so the exercises have no cells") == 1
-    assert "npm has no pyodide@" in done.stdout
-    assert "copy _build/python" in " ".join(done.stdout.split())
+    told = " ".join(done.stdout.split())
+    assert told.count("pyodide@") == 1 and told.count("_build/python") == 1, "what to do, once"
     html = (root / "_build" / "html" / "chapters" / f"{CHAPTER}.html").read_text()
     assert "def softmax" in BeautifulSoup(html, "html.parser").find(id="ex-softmax").text
-    assert "Try it here" not in html
     assert "exercise.js" not in html
     assert not (root / "_build" / "html" / "_static" / "python").exists()
 
@@ -532,7 +532,7 @@ def test_a_file_with_another_digest_is_refused(tmp_path):
         shutil.copy(ROOT / "_build" / "python" / name, tmp_path)
     runtime._refuse_others(tmp_path)
     (tmp_path / runtime.NUMPY).write_bytes(b"another NumPy")
-    with pytest.raises(runtime.NotHad, match="is not the file whose digest"):
+    with pytest.raises(runtime.NotHad, match=runtime.NUMPY):
         runtime._refuse_others(tmp_path)
 
 

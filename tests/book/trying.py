@@ -75,6 +75,11 @@ class Notebook:
         self.folder = folder
         write_checks(assignment, folder, hidden=False)
 
+    def hints(self, name: str) -> list[str]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(self.folder)
+            return page.hints(name)
+
     def check(self, name: str, answer: str) -> str:
         cells = notebook.Cells()
         cells.ran("set-up", page.SET_UP)
