@@ -6,26 +6,29 @@ All of it over many seeds, in NumPy and torch, float64 and float32.
 """
 
 import ast
-import copy
 import importlib
 import inspect
 import itertools
-import signal
+import json
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-
+from autograder.exercises.answer_memo import AnswerMemo
 from autograder.exercises.assignment import CodeExercise, Exercise, ProofBlocks, ProofQuestion
 from autograder.exercises.lazy_answers import lazy_answers
+from autograder.exercises.library_calls import close, entries, library_calls, same_shape
 from autograder.exercises.mutants import mutants
 from autograder.exercises.new import unfilled
+from autograder.exercises.proof import Fault, Proof
+from autograder.exercises.prove_blocks import prove_blocks
+from autograder.exercises.time_limit import TooSlow, time_limit
 from course_lib.checking import expect
 from course_lib.checking.findings import AuthorError, Failure
+from course_lib.checking.perform import Question, perform
 from course_lib.checking.run import Run
 from course_lib.checking.verdicts import (
     Verdict,
@@ -39,48 +42,12 @@ from course_lib.checking.verdicts import (
 
 SEEDS = 25
 SECONDS_PER_TEST = 10
-WALL = 6
+SMALL = 10_000
+"""Entries of arguments that every function of a library may be called with."""
 RUNS = {
     "numpy": (Run("numpy", "float64"), Run("numpy", "float32")),
     "torch": (Run("torch", "float32"), Run("torch", "float64")),
 }
-
-
-@dataclass(frozen=True)
-class Fault:
-    """Why an exercise is refused: the file, the function in it, and what it does."""
-
-    file: str
-    function: str
-    problem: str
-
-    def __str__(self) -> str:
-        return (
-            f"{self.file}, {self.function}: {self.problem}"
-            if self.function
-            else f"{self.file}: {self.problem}"
-        )
-
-
-@dataclass
-class Proof:
-    """What was tried on one exercise and what came out."""
-
-    exercise: str
-    kind: str
-    tests: int = 0
-    right: int = 0
-    wrong: int = 0
-    wrong_caught: int = 0
-    mutants: int = 0
-    equivalent: int = 0
-    messages: dict[str, str] = field(default_factory=dict)
-    """For each wrong answer, what its author reads."""
-    faults: list[Fault] = field(default_factory=list)
-
-    @property
-    def holds(self) -> bool:
-        return not self.faults
 
 
 def prove(exercise: Exercise, seeds: int = SEEDS) -> Proof:
@@ -95,7 +62,7 @@ def prove(exercise: Exercise, seeds: int = SEEDS) -> Proof:
         case CodeExercise():
             return CodeProof(exercise, seeds).prove()
         case ProofBlocks():
-            return _prove_blocks(exercise)
+            return prove_blocks(exercise)
         case ProofQuestion():
             return Proof(exercise.name, exercise.kind, tests=len(exercise.rubric))
     raise TypeError(f"no way to prove a {type(exercise).__name__}")
@@ -120,15 +87,16 @@ class CodeProof:
         tests, right, wrong = modules["tests.py"], modules["right.py"], modules["wrong.py"]
         self.model = getattr(modules["solution.py"], self.exercise.name)
         self.tests = tests_in(tests)
+        self.core = next(name for name, test in self.tests.items() if hasattr(test, "is_core"))
         self.proof.tests = len(self.tests)
-        rights = answers_in(right)
+        rights = self.rights = answers_in(right)
         oracles = [answer for answer in rights.values() if getattr(answer, "is_oracle", False)]
         if len(oracles) != 1:
             self._fault(
                 "right.py", "", f"{len(oracles)} answers are marked @oracle; mark the plainest one"
             )
             return self.proof
-        self.oracle = Remembered(oracles[0])
+        self.oracle = AnswerMemo(oracles[0])
         self.wrongs = answers_in(wrong)
         for step in (self._model_answer, lambda: self._right_answers(rights)):
             step()
@@ -138,6 +106,7 @@ class CodeProof:
         self._starter()
         self._wrong_answers()
         self._lazy_answers()
+        self._library_calls()
         self._mutants()
         return self.proof
 
@@ -153,7 +122,7 @@ class CodeProof:
             yield
         except AuthorError as error:
             self._fault("tests.py", error.test, error.problem)
-        except _TooSlow as slow:
+        except TooSlow as slow:
             self._fault(file, function, str(slow))
 
     def _worked_example(self, tests: ModuleType) -> None:
@@ -182,7 +151,7 @@ class CodeProof:
                 yield replace(run, seed=seed)
 
     def _run(self, test: Callable, answer: Callable, run: Run) -> Verdict:
-        with _at_most(SECONDS_PER_TEST, f"gives no answer to {test.__name__}"):
+        with time_limit(SECONDS_PER_TEST, f"gives no answer to {test.__name__}"):
             return run_test(test, answer, run, self.oracle, self.exercise.terms)
 
     def _refusals(self, answer: Callable, runs: Iterable[Run]) -> Iterator[Verdict]:
@@ -323,11 +292,76 @@ class CodeProof:
         for name, run in itertools.product(lazy_answers(self.model), self._runs(self.library)):
             answer = lazy_answers(self.model)[name]  # a fresh one: some of them remember
             with self._blaming("solution.py", self.exercise.name):
-                verdicts = [self._run(test, answer, run) for test in self.tests.values()]
+                verdicts = self._verdicts(answer, run, whole=run.seed == 0)
                 if share := earned(verdicts, 1.0):
-                    core = next(verdict.test for verdict in verdicts if verdict.core)
                     problem = f"a lazy answer ({name}) earns {share:.0%} of the points"
-                    self._fault("tests.py", core, problem)
+                    self._fault("tests.py", self.core, problem)
+
+    def _verdicts(self, answer: Callable, run: Run, whole: bool) -> list[Verdict]:
+        """Of all tests; where nothing can be earned any more, of those up to there."""
+        verdicts = []
+        for test in self.tests.values():
+            verdicts.append(self._run(test, answer, run))
+            if not whole and verdicts[-1].core and not verdicts[-1].passed:
+                break
+        return verdicts
+
+    def _library_calls(self) -> None:
+        """One call of a library, which the exercise does not withhold, earns nothing."""
+        withheld, core, run = self.exercise.withholds, self.tests[self.core], RUNS[self.library][0]
+        calls = library_calls(self.exercise.name, inspect.signature(self.model), self.library)
+        agrees = self._comparison(self._small_call(run))
+        passing = [
+            path
+            for path, answers in calls
+            if path not in withheld
+            and any(self._passes(core, answer, run) for answer in answers if agrees(answer))
+        ]
+        if passing:
+            self.proof.faults.append(
+                Fault(
+                    f"{self.exercise.folder.parent.name}/assignment.toml",
+                    self.exercise.name,
+                    f"a call of {passing[0]} passes {self.core}; in its entry write\n"
+                    f"  withholds = {json.dumps([*withheld, *passing])}",
+                )
+            )
+
+    def _small_call(self, run: Run) -> Question:
+        """A call that a test makes, the core test's if its arrays are small enough."""
+        tests = sorted(self.tests.values(), key=lambda test: test.__name__ != self.core)
+        calls = [call for test in tests for call in self._run(test, self.model, run).log.arguments]
+        small = (call for call in calls if entries(call) <= SMALL)
+        args, kwargs = next(small, min(calls, key=entries))
+        return Question(function=self.model, run=run, args=args, kwargs=kwargs)
+
+    def _comparison(self, sample: Question) -> Callable[[Callable], bool]:
+        """Whether an answer to one small call may be right, so that a test is worth its time.
+
+        It has the shape of the model answer; where all right answers agree, its numbers, too.
+        """
+        expected = perform(sample).value
+        library = sample.run.library
+        rights = [a for a in self.rights.values() if getattr(a, "library", library) == library]
+        others = [perform(replace(sample, function=answer)).value for answer in rights]
+        one_answer = all(close(other, expected) for other in others)
+        compare = close if one_answer else same_shape
+
+        def agrees(answer: Callable) -> bool:
+            try:
+                with time_limit(SECONDS_PER_TEST, "gives no answer"):
+                    reply = perform(replace(sample, function=answer))
+            except TooSlow:
+                return False
+            return not reply.failure and compare(reply.value, expected)
+
+        return agrees
+
+    def _passes(self, test: Callable, answer: Callable, run: Run) -> bool:
+        try:
+            return self._run(test, answer, run).passed
+        except (AuthorError, TooSlow):
+            return False
 
     def _mutants(self) -> None:
         listed = self._listed_equivalents()
@@ -361,7 +395,7 @@ class CodeProof:
                 next(self._refusals(answer, list(runs)), None) is None
                 for _, runs in itertools.groupby(self._runs(self.library), lambda run: run.seed)
             )
-        except _TooSlow:
+        except TooSlow:
             return False
 
     def _listed_equivalents(self) -> set[str]:
@@ -378,30 +412,6 @@ class CodeProof:
         return {entry.get("edit") for entry in entries if entry.get("reason")}
 
 
-class Remembered:
-    """An oracle that computes each answer once: every wrong answer is asked the same questions."""
-
-    def __init__(self, oracle: Callable):
-        self.oracle, self.answers = oracle, {}
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        key = _key((args, kwargs))
-        if key not in self.answers:
-            with np.errstate(all="ignore"):
-                self.answers[key] = self.oracle(*args, **kwargs)
-        return copy.deepcopy(self.answers[key])  # a test may write into what it gets
-
-
-def _key(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return (value.shape, value.dtype.str, value.tobytes())
-    if isinstance(value, dict):
-        return tuple((name, _key(value[name])) for name in sorted(value))
-    if isinstance(value, (list, tuple)):
-        return tuple(map(_key, value))
-    return repr(value)
-
-
 def _no_oracle(*args: Any, **kwargs: Any) -> Any:
     raise AuthorError("right.py marks no answer with @oracle")
 
@@ -414,74 +424,3 @@ def answers_in(module: ModuleType) -> dict[str, Callable]:
         and value.__module__ == module.__name__
         and not name.startswith("_")
     }
-
-
-class _TooSlow(BaseException):
-    """Not an Exception: a test must not take it for an error of the answer."""
-
-
-@contextmanager
-def _at_most(seconds: float, problem: str) -> Iterator[None]:
-    """Stop an endless loop where the platform has an alarm clock.
-
-    Seconds are those of the processor: a busy machine makes no answer slow. One that sleeps is
-    stopped by the clock on the wall.
-    """
-    if not hasattr(signal, "setitimer"):
-        yield
-        return
-
-    def ring(*_: Any) -> None:
-        raise _TooSlow(f"{problem} within {seconds} seconds")
-
-    clocks = (
-        (signal.SIGPROF, signal.ITIMER_PROF, seconds),
-        (signal.SIGALRM, signal.ITIMER_REAL, seconds * WALL),
-    )
-    previous = [signal.signal(number, ring) for number, _, _ in clocks]
-    for _, clock, limit in clocks:
-        signal.setitimer(clock, limit)
-    try:
-        yield
-    finally:
-        for (number, clock, _), before in zip(clocks, previous, strict=True):
-            signal.setitimer(clock, 0)
-            signal.signal(number, before)
-
-
-def _prove_blocks(exercise: ProofBlocks) -> Proof:
-    blocks, proof = exercise.blocks, Proof(exercise.name, exercise.kind, tests=1)
-    file = f"{exercise.folder.parent.name}/{exercise.name}/proof.toml"
-
-    def fault(problem: str) -> None:
-        proof.faults.append(Fault(file, "", problem))
-
-    for order in blocks.proofs():
-        proof.right += 1
-        if blocks.share(order) != 1 or blocks.first_fault(order):
-            fault(f"the valid order {' '.join(order)} does not earn full marks")
-    lazy = {
-        "nothing": [],
-        "one line": list(blocks.letters[:1]),
-        "the lines as shown": list(blocks.letters),
-        "the lines as shown, backwards": list(blocks.letters[::-1]),
-    }
-    for name, answer in lazy.items():
-        if share := blocks.share(answer):
-            fault(f"a lazy answer ({name}) earns {share:.0%} of the points")
-    right = blocks.one_proof
-    for letter, why in blocks.why_not.items():
-        for place in range(len(right) + 1):
-            answer = [*right[:place], letter, *right[place:]]
-            if blocks.share(answer) == 1 or blocks.first_fault(answer) is None:
-                fault(f"the distractor {letter} passes")
-        proof.wrong += 1
-        proof.wrong_caught += 1
-        proof.messages[f"distractor {letter}"] = f"line {letter}: {why}"
-    for i, j in itertools.combinations(range(len(right)), 2):
-        swapped = list(right)
-        swapped[i], swapped[j] = swapped[j], swapped[i]
-        valid = any(swapped == order for order in blocks.proofs())
-        if (blocks.share(swapped) == 1) != valid:
-            fault(f"the order {' '.join(swapped)} is marked wrongly")
-    return proof
