@@ -28,7 +28,7 @@ from autograder.exercises.prove_blocks import prove_blocks
 from autograder.exercises.time_limit import TooSlow, time_limit
 from course_lib.checking import expect
 from course_lib.checking.findings import AuthorError, Failure
-from course_lib.checking.perform import Question, perform
+from course_lib.checking.perform import CallRequest, perform
 from course_lib.checking.run import Run
 from course_lib.checking.verdicts import (
     Verdict,
@@ -327,15 +327,15 @@ class CodeProof:
                 )
             )
 
-    def _small_call(self, run: Run) -> Question:
+    def _small_call(self, run: Run) -> CallRequest:
         """A call that a test makes, the core test's if its arrays are small enough."""
         tests = sorted(self.tests.values(), key=lambda test: test.__name__ != self.core)
         calls = [call for test in tests for call in self._run(test, self.model, run).log.arguments]
         small = (call for call in calls if entries(call) <= SMALL)
         args, kwargs = next(small, min(calls, key=entries))
-        return Question(function=self.model, run=run, args=args, kwargs=kwargs)
+        return CallRequest(function=self.model, run=run, args=args, kwargs=kwargs)
 
-    def _comparison(self, sample: Question) -> Callable[[Callable], bool]:
+    def _comparison(self, sample: CallRequest) -> Callable[[Callable], bool]:
         """Whether an answer to one small call may be right, so that a test is worth its time.
 
         It has the shape of the model answer; where all right answers agree, its numbers, too.
