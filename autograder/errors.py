@@ -13,9 +13,9 @@ CourseError                 exit code 2: nothing was done; the message says what
 └── NoKatex                 formulas cannot be set                        typeset.katex
 
 A verb lets them pass: click prints the message and ends with the exit code, so there is no
-traceback and no `except` in each verb. What ends one submission and not the run (Unreadable, Gone,
-Unacceptable) or is a student's (course_lib.checking) is not among them: it becomes a fact of that
-submission.
+traceback and no `except` in each verb. What ends one submission and not the run
+(Unreadable, ProcessEnded, Unacceptable) or is a student's (course_lib.checking) is not among them:
+it becomes a fact of that submission.
 """
 
 import click

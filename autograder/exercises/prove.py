@@ -26,7 +26,7 @@ from autograder.exercises.mutants import mutants
 from autograder.exercises.new import unfilled
 from course_lib.checking import expect
 from course_lib.checking.findings import AuthorError, Failure
-from course_lib.checking.run import Run
+from course_lib.checking.setting import Setting
 from course_lib.checking.verdicts import (
     Verdict,
     diagnose,
@@ -41,8 +41,8 @@ SEEDS = 25
 SECONDS_PER_TEST = 10
 WALL = 6
 RUNS = {
-    "numpy": (Run("numpy", "float64"), Run("numpy", "float32")),
-    "torch": (Run("torch", "float32"), Run("torch", "float64")),
+    "numpy": (Setting("numpy", "float64"), Setting("numpy", "float32")),
+    "torch": (Setting("torch", "float32"), Setting("torch", "float64")),
 }
 
 
@@ -175,17 +175,17 @@ class CodeProof:
                 self._fault(file, "", f"cannot be imported: {error!r}")
         return {} if self.proof.faults else modules
 
-    def _runs(self, library: str | None = None) -> Iterator[Run]:
+    def _runs(self, library: str | None = None) -> Iterator[Setting]:
         libraries = [name for name in self.exercise.libraries if library in (None, name)]
         for name, seed in itertools.product(libraries, range(self.seeds)):
             for run in RUNS[name]:
                 yield replace(run, seed=seed)
 
-    def _run(self, test: Callable, answer: Callable, run: Run) -> Verdict:
+    def _run(self, test: Callable, answer: Callable, run: Setting) -> Verdict:
         with _at_most(SECONDS_PER_TEST, f"gives no answer to {test.__name__}"):
             return run_test(test, answer, run, self.oracle, self.exercise.terms)
 
-    def _refusals(self, answer: Callable, runs: Iterable[Run]) -> Iterator[Verdict]:
+    def _refusals(self, answer: Callable, runs: Iterable[Setting]) -> Iterator[Verdict]:
         for run, test in itertools.product(runs, self.tests.values()):
             verdict = self._run(test, answer, run)
             if not verdict.passed:
@@ -225,7 +225,7 @@ class CodeProof:
     def _must_pass(self, file: str, name: str, answer: Callable, library: str | None) -> None:
         with self._blaming(file, name):
             if verdict := next(self._refusals(answer, self._runs(library)), None):
-                where = f"{verdict.test} ({verdict.run}, seed {verdict.run.seed})"
+                where = f"{verdict.test} ({verdict.setting}, seed {verdict.setting.seed})"
                 self._fault(file, name, f"is refused by {where}: {verdict.evidence}")
 
     def _starter(self) -> None:
