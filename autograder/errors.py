@@ -19,8 +19,8 @@ CourseError                 exit code 2: nothing was done; the message says what
 
 A verb lets them pass: click prints the message and ends with the exit code, so there is no
 traceback and no `except` in each verb; commands.cli makes one of each OSError, too. What ends one
-submission and not the run (Unreadable, Gone, Unacceptable) or is a student's (course_lib.checking)
-is not among them: it becomes a fact of that submission.
+submission and not the run (Unreadable, ProcessEnded, Unacceptable) or is a student's
+(course_lib.checking) is not among them: it becomes a fact of that submission.
 """
 
 import click

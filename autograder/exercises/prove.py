@@ -29,7 +29,7 @@ from autograder.exercises.time_limit import TooSlow, time_limit
 from course_lib.checking import expect
 from course_lib.checking.findings import AuthorError, Failure
 from course_lib.checking.perform import CallRequest, perform
-from course_lib.checking.run import Run
+from course_lib.checking.setting import Setting
 from course_lib.checking.verdicts import (
     Verdict,
     diagnose,
@@ -45,8 +45,8 @@ SECONDS_PER_TEST = 10
 SMALL = 10_000
 """Entries of arguments that every function of a library may be called with."""
 RUNS = {
-    "numpy": (Run("numpy", "float64"), Run("numpy", "float32")),
-    "torch": (Run("torch", "float32"), Run("torch", "float64")),
+    "numpy": (Setting("numpy", "float64"), Setting("numpy", "float32")),
+    "torch": (Setting("torch", "float32"), Setting("torch", "float64")),
 }
 
 
@@ -144,17 +144,17 @@ class CodeProof:
                 self._fault(file, "", f"cannot be imported: {error!r}")
         return {} if self.proof.faults else modules
 
-    def _runs(self, library: str | None = None) -> Iterator[Run]:
+    def _runs(self, library: str | None = None) -> Iterator[Setting]:
         libraries = [name for name in self.exercise.libraries if library in (None, name)]
         for name, seed in itertools.product(libraries, range(self.seeds)):
             for run in RUNS[name]:
                 yield replace(run, seed=seed)
 
-    def _run(self, test: Callable, answer: Callable, run: Run) -> Verdict:
+    def _run(self, test: Callable, answer: Callable, run: Setting) -> Verdict:
         with time_limit(SECONDS_PER_TEST, f"gives no answer to {test.__name__}"):
             return run_test(test, answer, run, self.oracle, self.exercise.terms)
 
-    def _refusals(self, answer: Callable, runs: Iterable[Run]) -> Iterator[Verdict]:
+    def _refusals(self, answer: Callable, runs: Iterable[Setting]) -> Iterator[Verdict]:
         for run, test in itertools.product(runs, self.tests.values()):
             verdict = self._run(test, answer, run)
             if not verdict.passed:
@@ -194,7 +194,7 @@ class CodeProof:
     def _must_pass(self, file: str, name: str, answer: Callable, library: str | None) -> None:
         with self._blaming(file, name):
             if verdict := next(self._refusals(answer, self._runs(library)), None):
-                where = f"{verdict.test} ({verdict.run}, seed {verdict.run.seed})"
+                where = f"{verdict.test} ({verdict.setting}, seed {verdict.setting.seed})"
                 self._fault(file, name, f"is refused by {where}: {verdict.evidence}")
 
     def _starter(self) -> None:
@@ -297,7 +297,7 @@ class CodeProof:
                     problem = f"a lazy answer ({name}) earns {share:.0%} of the points"
                     self._fault("tests.py", self.core, problem)
 
-    def _verdicts(self, answer: Callable, run: Run, whole: bool) -> list[Verdict]:
+    def _verdicts(self, answer: Callable, run: Setting, whole: bool) -> list[Verdict]:
         """Of all tests; where nothing can be earned any more, of those up to there."""
         verdicts = []
         for test in self.tests.values():
@@ -327,7 +327,7 @@ class CodeProof:
                 )
             )
 
-    def _small_call(self, run: Run) -> CallRequest:
+    def _small_call(self, run: Setting) -> CallRequest:
         """A call that a test makes, the core test's if its arrays are small enough."""
         tests = sorted(self.tests.values(), key=lambda test: test.__name__ != self.core)
         calls = [call for test in tests for call in self._run(test, self.model, run).log.arguments]
@@ -357,7 +357,7 @@ class CodeProof:
 
         return agrees
 
-    def _passes(self, test: Callable, answer: Callable, run: Run) -> bool:
+    def _passes(self, test: Callable, answer: Callable, run: Setting) -> bool:
         try:
             return self._run(test, answer, run).passed
         except (AuthorError, TooSlow):

@@ -25,13 +25,13 @@ from autograder.grading.redact import for_student
 from autograder.grading.suspicious import mentioned, suspicious
 from autograder.sandbox import codec, limits
 from autograder.sandbox.bounds import of_a_submission
-from autograder.sandbox.host import Gone, NoSandbox, Sandbox, Student
+from autograder.sandbox.host import NoSandbox, ProcessEnded, Sandbox, StudentProcess
 from course_lib.checking import recordings
 from course_lib.checking.answers import NoAnswer
 from course_lib.checking.findings import Cause, FailureKind, Finding
 from course_lib.checking.judge import judge, judge_proof, report
 from course_lib.checking.perform import CallRequest, CallResult
-from course_lib.checking.run import DEFAULT_DTYPE, Run
+from course_lib.checking.setting import DEFAULT_DTYPE, Setting
 from course_lib.checking.terms import NO_LIMITS, NO_TERMS, Limits, Terms
 from course_lib.checking.verdicts import Verdict, earned
 
@@ -171,7 +171,7 @@ class Grader:
         exercise = recordings.read(folder)
         library = attempt.prepare(name, check, Terms.from_dict(exercise))
         device = attempt.device if library == "torch" else "cpu"
-        run = Run(library, DEFAULT_DTYPE[library], device)
+        run = Setting(library, DEFAULT_DTYPE[library], device)
         return judge(name, run, folder, exercise, attempt.call, hidden=hidden)
 
     def _judge(
@@ -201,7 +201,7 @@ class Grader:
                     meta.grade_id, points, meta.points, answer=answer, findings=(finding,)
                 ), verdict
             verdicts = seen + self._verdicts(name, meta.grade_id, folder, attempt, hidden=True)
-            exercise, run = recordings.read(folder), verdicts[0].run
+            exercise, run = recordings.read(folder), verdicts[0].setting
             attempt.incidents += [
                 Note.of(Kind.WITHHELD_NAME, exercise=name, withheld=withheld)
                 for withheld in suspicious(attempt.mentioned, tuple(exercise["withholds"]))
@@ -215,7 +215,7 @@ class Grader:
                 state, reason = "graded", str(nothing)
             else:
                 state, reason = "not attempted", "not written yet"
-        except Gone as gone:
+        except ProcessEnded as gone:
             state, reason = "graded", str(gone)
         except NoSandbox:
             raise
@@ -244,7 +244,7 @@ class Attempt:
     too_slow: bool = False
     hushed: bool = False
     """It may know hidden inputs: no word of its own is passed on any more."""
-    _student: Student = field(init=False)
+    _student: StudentProcess = field(init=False)
     _fatal: set[str] = field(default_factory=set)
     _restarts: int = 0
     _deaths: Counter[str] = field(default_factory=Counter)
@@ -266,26 +266,26 @@ class Attempt:
     def mentioned(self) -> set[str]:
         return mentioned([cell.source for cell in self.rebuilt.code()])
 
-    def _new_process(self, memory: int | None = None) -> Student:
+    def _new_process(self, memory: int | None = None) -> StudentProcess:
         """One that has only the time that those before it left."""
         student = self.sandbox.student(memory, self.own)
         student.deadline = self._deadline
         return student
 
-    def _begin(self, student: Student, keep: bool = False) -> None:
+    def _begin(self, student: StudentProcess, keep: bool = False) -> None:
         cells = [cell for cell in self.rebuilt.code() if cell.id not in self._fatal]
         try:
             student.begin(_seed_to_tell(self.seed))
             self._deadline = student.deadline
             if not keep and student.only_define({cell.id: cell.source for cell in cells}):
                 return
-        except Gone as gone:  # pragma: no cover  (nothing of the student's has run)
+        except ProcessEnded as gone:  # pragma: no cover  (nothing of the student's has run)
             self.incidents.append(Note.of(Kind.NOT_STARTED, str(gone), cause=gone.kind))
             return
         for number, cell in enumerate(cells, start=1):
             try:
                 answer = student.run_cell(cell.id, cell.source)
-            except Gone as gone:
+            except ProcessEnded as gone:
                 self._fatal.add(cell.id)
                 self._tell(Note.of(Kind.CELL_LEFT_OUT, str(gone), cell=cell.id, cause=gone.kind))
                 if keep:
@@ -310,7 +310,7 @@ class Attempt:
     def begin_exercise(self, name: str) -> None:
         self._exercise, self._prepared = name, None
 
-    def _alive(self) -> Student:
+    def _alive(self) -> StudentProcess:
         if not self._student.alive:
             self._deaths[self._in_use_by] += 1
             self._in_use_by = ""
@@ -320,7 +320,9 @@ class Attempt:
             if self._student.alive and self._prepared:
                 self._student.prepare(*self._prepared)
         if often or not self._student.alive:
-            raise Gone("it was not run any more: your code has ended the Python process too often")
+            raise ProcessEnded(
+                "it was not run any more: your code has ended the Python process too often"
+            )
         self._in_use_by = self._exercise
         return self._student
 
@@ -363,11 +365,11 @@ class Attempt:
             if request.at_most is not None:
                 return self._call_in_little_memory(request, request.at_most)
             return self._call(student, request)
-        except Gone as gone:
+        except ProcessEnded as gone:
             self._tell(self._call_failed(str(gone), gone.kind))
             return CallResult(failure=str(gone), cause=Cause(gone.kind))
 
-    def _call(self, student: Student, request: CallRequest) -> CallResult:
+    def _call(self, student: StudentProcess, request: CallRequest) -> CallResult:
         result = student.call(request)
         if student.interrupted:
             self._tell(self._call_failed(result.failure, FailureKind.TOO_SLOW))

@@ -21,7 +21,7 @@ from autograder.exercises.prove import RUNS, answers_in
 from autograder.files import write_atomically
 from autograder.reports.pages import page, sentence
 from autograder.typeset.typesetter import Typesetter
-from course_lib.checking.run import Run
+from course_lib.checking.setting import Setting
 from course_lib.checking.verdicts import Verdict, load_module, run_test, tests_in
 
 MINUTES = 4
@@ -177,7 +177,7 @@ class Mistakes:
 
     def _verdict(self, name: str, test: str) -> Verdict:
         library = getattr(self.wrong[name], "library", self.exercise.library)
-        run: Run = RUNS[library][0 if library == "numpy" else 1]
+        run: Setting = RUNS[library][0 if library == "numpy" else 1]
         return run_test(self.tests[test], self.wrong[name], run, self.oracle)
 
     def _evidence(self, name: str) -> list[str]:

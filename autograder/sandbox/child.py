@@ -24,7 +24,7 @@ from course_lib.checking.answers import Cells, NoAnswer, only_defines
 from course_lib.checking.findings import Cause, FailureKind
 from course_lib.checking.nested import map_leaves
 from course_lib.checking.perform import CallResult, perform
-from course_lib.checking.run import Held, Lent
+from course_lib.checking.returned import Callback, Handle
 from course_lib.checking.terms import Terms
 from course_lib.checking.withheld import withheld
 
@@ -330,7 +330,7 @@ def _borrowed(value: Any, connection: Any) -> Any:
     """Where a function is lent, one that asks the referee."""
 
     def borrow(leaf: Any) -> Any:
-        if not isinstance(leaf, Lent):
+        if not isinstance(leaf, Callback):
             return leaf
         return lambda *args, **kwargs: _ask(connection, leaf.number, args, kwargs)
 
@@ -360,7 +360,7 @@ def _kept(value: Any, built: dict[str, Any]) -> Any:
     """What stays here gets a name, and only the name crosses."""
 
     def keep(leaf: Any) -> Any:
-        if not isinstance(leaf, Held):
+        if not isinstance(leaf, Handle):
             return leaf
         name = f"held {len(built)}"
         built[name] = leaf.what

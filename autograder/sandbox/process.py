@@ -16,23 +16,23 @@ from autograder.sandbox import codec, limits, messages
 from course_lib.checking.findings import Cause, FailureKind
 from course_lib.checking.nested import map_leaves
 from course_lib.checking.perform import CallRequest, CallResult
-from course_lib.checking.run import Lent
+from course_lib.checking.returned import Callback
 from course_lib.checking.terms import NO_LIMITS, Limits, Terms
 
 POLL_SECONDS = 0.05
 GRACE_SECONDS = 1.0
-LENT_CALLS = 10_000
+CALLBACKS = 10_000
 """So often may one call of the student's function call what a test lent it."""
-LENT_BYTES = 256 << 10
+CALLBACK_BYTES = 256 << 10
 """So much may it hand to that function at a time: it runs here, where its time has no limit."""
 DEATH_SECONDS = 5.0
 PATH_AT_MOST = 1000
-TOO_MUCH = f"it takes no arrays of more than {LENT_BYTES >> 10} KiB"
+TOO_MUCH = f"it takes no arrays of more than {CALLBACK_BYTES >> 10} KiB"
 ENDED = "it ended the Python process"
 BROKE_OFF = "your code broke off the conversation with the grader"
 
 
-class Gone(Exception):
+class ProcessEnded(Exception):
     """The student's process ended or had to be ended; says why, in words for the student."""
 
     def __init__(self, words: str, kind: FailureKind = FailureKind.ENDED):
@@ -40,14 +40,14 @@ class Gone(Exception):
         self.kind = kind
 
 
-class TooSlow(Gone):
+class TooSlow(ProcessEnded):
     """It met a limit of time."""
 
     def __init__(self, words: str):
         super().__init__(words, FailureKind.TOO_SLOW)
 
 
-class Student:
+class StudentProcess:
     """The referee's end of one student's process. Nothing that it says is believed."""
 
     def __init__(
@@ -99,7 +99,7 @@ class Student:
         return answer
 
     def call(self, request: CallRequest) -> CallResult:
-        desk, bounds = _Desk(), request.terms.limits
+        desk, bounds = _Callbacks(), request.terms.limits
         crossing = replace(request, args=desk.lend(request.args), kwargs=desk.lend(request.kwargs))
         seconds = bounds.call_seconds or limits.CALL_SECONDS
         header, buffers = messages.write_request(crossing)
@@ -114,9 +114,9 @@ class Student:
         words = f"it took more than {seconds:g} seconds"
         return replace(result, failure=words, cause=Cause(FailureKind.TOO_SLOW))
 
-    def _broke_off(self) -> Gone:
+    def _broke_off(self) -> ProcessEnded:
         self.kill()
-        return Gone(BROKE_OFF, FailureKind.BROKE_OFF)
+        return ProcessEnded(BROKE_OFF, FailureKind.BROKE_OFF)
 
     def _ask(
         self,
@@ -124,14 +124,14 @@ class Student:
         seconds: float,
         buffers: list[bytes] = (),
         patient: bool = False,
-        desk: "_Desk | None" = None,
+        desk: "_Callbacks | None" = None,
         payload: int = codec.PAYLOAD_AT_MOST,
     ) -> tuple[Any, list[bytes]]:
         """Send, and wait no longer than the limits allow; `patient` interrupts before it kills."""
         if not self.alive:
-            raise Gone(ENDED)
+            raise ProcessEnded(ENDED)
         unsent = memoryview(codec.pack(request, buffers))
-        receiver, clock = codec.Receiver(payload), _Clock(self, seconds, patient)
+        receiver, clock = codec.Receiver(payload), _TimeLimits(self, seconds, patient)
         self.interrupted = False
         try:
             self._expect_silence()
@@ -143,7 +143,7 @@ class Student:
                 if events & ~select.POLLOUT:
                     data = self._connection.recv(1 << 20)
                     if not data:
-                        raise clock.too_slow() if self.interrupted else Gone(ENDED)
+                        raise clock.too_slow() if self.interrupted else ProcessEnded(ENDED)
                     message = receiver.feed(data)
                     if message and unsent:
                         raise codec.Unacceptable("an answer before the question")
@@ -158,8 +158,8 @@ class Student:
             raise self._broke_off() from error
         except OSError:
             self.kill()
-            raise Gone(ENDED) from None
-        except Gone:
+            raise ProcessEnded(ENDED) from None
+        except ProcessEnded:
             self.kill()
             raise
 
@@ -172,7 +172,7 @@ class Student:
         """Nothing may lie there before we ask: a late thread cannot answer in advance."""
         with contextlib.suppress(BlockingIOError):
             if not self._connection.recv(1):
-                raise Gone(ENDED)
+                raise ProcessEnded(ENDED)
             raise codec.Unacceptable("an answer that nobody asked for")
 
     def _look_around(self) -> None:
@@ -185,10 +185,10 @@ class Student:
         if self._resident() > memory and self._exactly() > memory:
             gigabytes = memory / 2**30
             words = f"its processes took more than {gigabytes:g} GiB of memory"
-            raise Gone(words, FailureKind.TOO_MUCH_MEMORY)
+            raise ProcessEnded(words, FailureKind.TOO_MUCH_MEMORY)
         if self._scratch and self._written() > limits.SCRATCH:
             words = f"it wrote more than {limits.SCRATCH / limits.MEBIBYTE:g} MiB of files"
-            raise Gone(words, FailureKind.TOO_MANY_FILES)
+            raise ProcessEnded(words, FailureKind.TOO_MANY_FILES)
 
     def kill(self) -> None:
         if not self.alive:
@@ -260,7 +260,7 @@ class Student:
             folder = waiting.pop()
             if len(str(folder)) > PATH_AT_MOST:  # each step down would cost more than the last
                 words = "it made folders within folders without end"
-                raise Gone(words, FailureKind.TOO_MANY_FILES)
+                raise ProcessEnded(words, FailureKind.TOO_MANY_FILES)
             with contextlib.suppress(OSError), os.scandir(folder) as entries:
                 for entry in entries:
                     left -= 1
@@ -274,14 +274,14 @@ class Student:
                     if found.st_nlink == 0:
                         yield found
 
-    def __enter__(self) -> "Student":
+    def __enter__(self) -> "StudentProcess":
         return self
 
     def __exit__(self, *_: object) -> None:
         self.kill()
 
 
-class _Desk:
+class _Callbacks:
     """Functions that a test lends to the student's function. Whatever asks is a stranger."""
 
     def __init__(self):
@@ -295,7 +295,7 @@ class _Desk:
     def _lend(self, value: Any) -> Any:
         if callable(value):
             self._functions.append(value)
-            return Lent(len(self._functions) - 1)
+            return Callback(len(self._functions) - 1)
         return value
 
     def is_asked(self, message: tuple[Any, list[bytes]]) -> bool:
@@ -304,11 +304,11 @@ class _Desk:
     def answer(self, question: dict, buffers: list[bytes]) -> tuple[dict, list[bytes]]:
         self._asked += 1
         number = question["ask"]
-        if self._asked > LENT_CALLS or type(number) is not int:
+        if self._asked > CALLBACKS or type(number) is not int:
             raise codec.Unacceptable("it asks too often or for what nobody lent")
         if not 0 <= number < len(self._functions):
             raise codec.Unacceptable("it asks for what nobody lent")
-        if sum(map(len, buffers)) > LENT_BYTES:
+        if sum(map(len, buffers)) > CALLBACK_BYTES:
             return {"error": f"the function that was handed to yours: {TOO_MUCH}"}, []
         args = codec.decode(question.get("args"), buffers)
         kwargs = codec.decode(question.get("kwargs"), buffers)
@@ -320,10 +320,10 @@ class _Desk:
             return {"error": f"the function that was handed to yours: {type(error).__name__}"}, []
 
 
-class _Clock:
+class _TimeLimits:
     """The limits of time of one question."""
 
-    def __init__(self, student: Student, seconds: float, patient: bool):
+    def __init__(self, student: StudentProcess, seconds: float, patient: bool):
         self.student, self.seconds, self.patient = student, seconds, patient
         self.started, self.cpu = time.monotonic(), None
         self.next_look, self.interrupted = self.started + POLL_SECONDS, 0.0

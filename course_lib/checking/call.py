@@ -10,7 +10,8 @@ from typing import Any
 from course_lib.checking.findings import AuthorError, Failure, FailureKind
 from course_lib.checking.nested import map_leaves
 from course_lib.checking.perform import CallRequest, CallResult, perform
-from course_lib.checking.run import Held, Run
+from course_lib.checking.returned import Handle
+from course_lib.checking.setting import Setting
 from course_lib.checking.terms import Terms
 
 Transport = Callable[[CallRequest], CallResult]
@@ -32,7 +33,7 @@ class Call:
 
     function: Any
     """The function, or what the transport knows it by."""
-    run: Run
+    setting: Setting
     terms: Terms = field(default_factory=Terms)
     transport: Transport = perform
     at_most: int | None = None
@@ -51,9 +52,9 @@ class Call:
 
     def vjp(self, *args: Any, cotangent: Any) -> tuple:
         """The gradients that torch finds through the function, one for each array."""
-        if self.run.library != "torch":
+        if self.setting.library != "torch":
             raise AuthorError('vjp goes through torch: say libraries = ["torch"]')
-        self.run.refuse_unrepresentable(cotangent)
+        self.setting.refuse_unrepresentable(cotangent)
         return self._ask(args, {}, cotangent)
 
     def method(self, name: str) -> "Call":
@@ -63,12 +64,12 @@ class Call:
         return replace(self, function=method)
 
     def _ask(self, args: tuple, kwargs: dict[str, Any], cotangent: Any = None) -> Any:
-        self.run.refuse_unrepresentable((args, kwargs))
+        self.setting.refuse_unrepresentable((args, kwargs))
         self.log.arguments.append((args, kwargs))
         reply = self.transport(
             CallRequest(
                 function=self.function,
-                run=self.run,
+                setting=self.setting,
                 args=args,
                 kwargs=kwargs,
                 cotangent=cotangent,
@@ -90,7 +91,7 @@ class Call:
 
     def _lend(self, value: Any) -> Any:
         """What stays with the student is called like the function itself."""
-        if isinstance(value, Held):
+        if isinstance(value, Handle):
             return replace(self, function=value.what, kind=value.kind)
         return value
 

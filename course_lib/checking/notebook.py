@@ -122,7 +122,7 @@ def _notes(name: str, found: Examined, exercise: dict[str, Any]) -> list[str]:
         )
     if sum(verdict.log.printed for verdict in verdicts):
         notes.append("note: what your function prints is not shown here; call it in a cell")
-    if found.run.library == "torch" and not failed:
+    if found.setting.library == "torch" and not failed:
         notes += _device_note(found.function, verdicts)
     history = _failures.setdefault(name, [])
     history.append(failed[0] if failed else "")
@@ -148,7 +148,7 @@ def further_hints(exercise: dict[str, Any]) -> list[str]:
 def _device_note(function: Any, verdicts: tuple[Verdict, ...]) -> list[str]:
     from course_lib.checking.devices import replay_on_meta, surest
 
-    replays = (replay_on_meta(function, v.log.arguments, v.run.dtype) for v in verdicts)
+    replays = (replay_on_meta(function, v.log.arguments, v.setting.dtype) for v in verdicts)
     found = surest([words for words in replays if words])
     return [f"note: {found}"] if found else []
 

@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from course_lib.checking.findings import AuthorError, Cause, FailureKind
-from course_lib.checking.run import Run, WrongKind, bring_back
+from course_lib.checking.returned import Unusable, bring_back
+from course_lib.checking.setting import Setting
 from course_lib.checking.terms import Terms
 from course_lib.checking.withheld import withheld
 
@@ -31,7 +32,7 @@ class CallRequest:
 
     function: Any
     """The function, or the name by which another process knows it."""
-    run: Run
+    setting: Setting
     args: tuple = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
     terms: Terms = field(default_factory=Terms)
@@ -56,11 +57,11 @@ class CallResult:
 
 
 def perform(question: CallRequest) -> CallResult:
-    """Call the function in the library and dtype of the run."""
-    function, run = question.function, question.run
-    sent = run.send(question.args), run.send(question.kwargs)
+    """Call the function in the library and dtype of the setting."""
+    function, setting = question.function, question.setting
+    sent = setting.send(question.args), setting.send(question.kwargs)
     if question.cotangent is not None:
-        function = _pulled_back(function, run.send(question.cotangent))
+        function = _pulled_back(function, setting.send(question.cotangent))
     before = copy.deepcopy(sent)
     out = _Counter()
     failure, value, cause = "", None, None
@@ -71,16 +72,16 @@ def perform(question: CallRequest) -> CallResult:
             warnings.catch_warnings(),
             np.errstate(all="ignore"),
             withheld(question.terms.withholds),
-            _memory_limit(run.library, question.at_most),
+            _memory_limit(setting.library, question.at_most),
         ):
             warnings.simplefilter("ignore")
             value = function(*sent[0], **sent[1])
-        value = bring_back(value, run.library)
+        value = bring_back(value, setting.library)
     except TooMuchMemory as excess:
         needed = _megabytes(excess.nbytes)
         failure = f"needed {needed}, allowed {_megabytes(question.at_most)}"
         cause = Cause(FailureKind.OVER_MEMORY, needed)
-    except WrongKind as kind:
+    except Unusable as kind:
         failure, cause = f"it returned {kind}", Cause(FailureKind.UNUSABLE, kind.what)
     except AuthorError:
         raise
@@ -107,9 +108,9 @@ def _pulled_back(function: Callable, cotangent: Any) -> Callable:
         value = function(*args, **kwargs)
         if not isinstance(value, torch.Tensor):
             found = f"a {type(value).__name__}"
-            raise WrongKind(found, ", through which torch finds no gradient")
+            raise Unusable(found, ", through which torch finds no gradient")
         if not value.requires_grad:
-            raise WrongKind("a tensor that torch cannot follow back to the arguments")
+            raise Unusable("a tensor that torch cannot follow back to the arguments")
         found = torch.autograd.grad(value, tensors, cotangent, allow_unused=True)
         pairs = zip(found, tensors, strict=True)
         return tuple(torch.zeros_like(t) if gradient is None else gradient for gradient, t in pairs)

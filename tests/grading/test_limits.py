@@ -20,7 +20,7 @@ from autograder.release.course_folder import BadSettings, nbgrader_configuration
 from autograder.release.notebooks import source_notebook
 from autograder.sandbox import limits
 from autograder.sandbox.bounds import NAMES, fault_in, of_a_submission, where_not_its_own
-from autograder.sandbox.process import Gone
+from autograder.sandbox.process import ProcessEnded
 from course_lib.checking.terms import NO_LIMITS, Limits
 from tests.exercises.conftest import GOOD
 from tests.grading.gradebook_fixtures import STEM, outcome
@@ -271,7 +271,7 @@ class TestInTheSandbox:
             student.begin(0)
             source = "import os, signal\nfor _ in range(3):\n    if not os.fork():\n        "
             source += "kept = bytearray(os.urandom(1 << 20)) * 150\n        signal.pause()\n"
-            with pytest.raises(Gone, match="0.29"):
+            with pytest.raises(ProcessEnded, match="0.29"):
                 run(student, f"{source}signal.pause()")
 
     def test_an_attempt_passes_them_on_to_each_process(self, sandbox):
