@@ -16,6 +16,7 @@ from autograder.demo.attacks import THEMES
 from autograder.demo.made_up_class import Class, Member, hand_in
 from autograder.exercises.assignment import load_assignment
 from autograder.grading.grade_class import Listener, grade_class
+from autograder.grading.notes import Note
 from autograder.grading.outcome import Outcome
 from autograder.paths import ROOT
 from autograder.release.build import make_release
@@ -88,7 +89,7 @@ def _members(maker: Class, students: int, attacks: bool) -> Iterable[Member]:
 def _grade(console: Console, chapter: str, members: list[Member]) -> tuple[list[Result], float]:
     outcomes: dict[str, Outcome] = {}
 
-    def done(outcome: Outcome, problems: list[str]) -> None:
+    def done(outcome: Outcome, problems: list[Note]) -> None:
         outcomes[outcome.student] = outcome
         bar.done(outcome, [])  # they are expected, and in the logs
 
@@ -153,4 +154,5 @@ def _pages(console: Console, chapter: str) -> None:
         written, report = write_feedback(DEMO, chapter), write_report(DEMO, chapter)
     here = Path(relpath(DEMO))
     console.print(f"feedback   {here / 'feedback'}: {len(written)} pages", highlight=False)
-    console.print(f"class      {relpath(report)}", highlight=False)
+    if report:
+        console.print(f"class      {relpath(str(report))}", highlight=False)

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from autograder.commands.options import course_option
 from autograder.grading.changes import before_and_after, tests_changed, write_changes
@@ -21,6 +21,7 @@ from autograder.grading.outcome import Outcome
 from autograder.grading.package import NotReleased
 from autograder.grading.pool import LocalPool
 from autograder.grading.sentences import in_full
+from autograder.progress import progress_bar
 from autograder.release.outline import read_outline
 from autograder.roster.students import known_students, labels
 from autograder.sandbox.host import NoSandbox
@@ -150,27 +151,17 @@ class Bar:
     ):
         """`label` and `exercises` say what a student and an exercise are called."""
         self.console, self._label, self._exercises = console, label, exercises
-        self._progress = Progress(
-            TextColumn("grading"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[rate]}"),
-            TimeRemainingColumn(),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
-        )
-        self._task = None
+        self._progress = progress_bar(console, "{task.fields[rate]}")
 
     def begin(self, total: int) -> None:
-        self._task = self._progress.add_task("grading", total=total, rate="")
+        self._progress.add_task("grading", total=total, rate="")
 
     def done(self, outcome: Outcome, problems: list[Note]) -> None:
         for problem in problems:
             self.left_out(outcome.student, problem)
-        speed = self._progress.tasks[0].speed if self._progress.tasks else None
-        rate = f"{speed:.1f} a second" if speed else ""
-        self._progress.update(self._task, advance=1, rate=rate)
+        (task,) = self._progress.tasks
+        rate = f"{task.speed:.1f} a second" if task.speed else ""
+        self._progress.update(task.id, advance=1, rate=rate)
 
     def left_out(self, student: str, problem: Note) -> None:
         line = f"{self._label(student)}: {in_full(problem, self._exercises)}"
@@ -180,7 +171,7 @@ class Bar:
         self._progress.__enter__()
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, *error: Any) -> None:
         self._progress.__exit__(*error)
 
 
