@@ -10,7 +10,6 @@ from types import MappingProxyType
 
 import click
 from rich.console import Console
-from rich.progress import TaskID
 
 from autograder.commands.options import course_option
 from autograder.grading.changes import before_and_after, tests_changed, write_changes
@@ -147,19 +146,16 @@ class Bar:
         """`label` and `exercises` say what a student and an exercise are called."""
         self.console, self._label, self._exercises = console, label, exercises
         self._progress = progress_bar(console, "{task.fields[rate]}")
-        self._task: TaskID | None = None
 
     def begin(self, total: int) -> None:
-        self._task = self._progress.add_task("grading", total=total, rate="")
+        self._progress.add_task("grading", total=total, rate="")
 
     def done(self, outcome: Outcome, problems: list[Note]) -> None:
         for problem in problems:
             self.left_out(outcome.student, problem)
-        if self._task is None:
-            return
-        speed = self._progress.tasks[0].speed
-        rate = f"{speed:.1f} a second" if speed else ""
-        self._progress.update(self._task, advance=1, rate=rate)
+        for task in self._progress.tasks:
+            rate = f"{task.speed:.1f} a second" if task.speed else ""
+            self._progress.update(task.id, advance=1, rate=rate)
 
     def left_out(self, student: str, problem: Note) -> None:
         line = f"{self._label(student)}: {in_full(problem, self._exercises)}"
