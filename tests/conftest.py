@@ -104,7 +104,7 @@ def _released(shared: SharedFolders, chapter: Path) -> Path:
 
 def pytest_terminal_summary(terminalreporter, config):
     """A message that nobody is told any more has left its snapshot behind."""
-    if config.option.update_snapshots or terminalreporter.stats.get("failed"):
+    if config.option.update_snapshots or {"failed", "error"} & terminalreporter.stats.keys():
         return  # what did not run is no evidence
     if config._syrupy.report.num_unused:
         terminalreporter.write_line("Snapshots of messages are unused. Remove them:  make messages")

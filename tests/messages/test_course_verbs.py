@@ -27,7 +27,6 @@ from tests.classroom.graded_course import (
     CANVAS,
     CLASS,
     WORKSHEET,
-    course_with_a_class,
     grade_late,
     hand_in_settled,
     run,
@@ -37,11 +36,6 @@ from tests.classroom.graded_course import (
 from tests.classroom.graded_course import grade as give_marks
 from tests.classroom.test_students import NO_LISTS
 from tests.grading.gradebook_fixtures import PROOF, STEM, mark_by_hand
-
-
-@pytest.fixture(scope="module")
-def with_a_class(released, tmp_path_factory):
-    return course_with_a_class(released, tmp_path_factory.mktemp("class") / "course")
 
 
 @pytest.fixture

@@ -16,7 +16,8 @@ from tests.shared import let_everybody_enter
 
 STEM = "03_softmax"
 PROOF = "variance-in-the-jacobian"
-FIGURE = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()\nprint('my own words')"
+PRINTED = "my own words"
+FIGURE = f"import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()\nprint('{PRINTED}')"
 ARGUMENT = (
     r"Since $z^\top J z = \mathrm{Var}_p(z)$, **never** below 0. ![photo](attachment:gone.png)"
 )
