@@ -190,7 +190,7 @@ class Receiver:
         self._data += data
         while len(self._data) >= self._needed:
             if self._message is not None:
-                return self._finish()
+                return self._finish(*self._message)
             if not self._in_header:
                 (length,) = _LENGTH.unpack_from(self._data)
                 if length > HEADER_AT_MOST:
@@ -203,8 +203,7 @@ class Receiver:
                 self._needed += sum(self._message[1])
         return None
 
-    def _finish(self) -> tuple[Any, list[bytes]]:
-        header, sizes = self._message
+    def _finish(self, header: Any, sizes: list[int]) -> tuple[Any, list[bytes]]:
         if len(self._data) > self._needed:
             raise Unacceptable("more than one answer")
         buffers, end = [], self._needed

@@ -53,7 +53,7 @@ class Sandbox:
     _process: subprocess.Popen = field(init=False)
     _folder: Path = field(init=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.kernel and self.tier != "namespaces":
             raise NoSandbox(NO_KERNEL)
         self._folder = Path(tempfile.mkdtemp(prefix="sandbox-"))
@@ -137,7 +137,7 @@ class Sandbox:
             ours.close()
             raise NoSandbox("the warm parent has died")
         handle = descriptors[0] if descriptors else None
-        pid = _pid_of(handle) if descriptors else int(answer[1:])
+        pid = int(answer[1:]) if handle is None else _pid_of(handle)
         return StudentProcess(ours, pid, handle, scratch, own)
 
     def check_alive(self) -> None:

@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -48,7 +48,10 @@ class TooSlow(ProcessEnded):
 
 
 class StudentProcess:
-    """The referee's end of one student's process. Nothing that it says is believed."""
+    """The grader's end of one student's process. Nothing that it says is believed.
+
+    Whatever asks it something may raise ProcessEnded, or TooSlow; it is dead from then on.
+    """
 
     def __init__(
         self,
@@ -83,8 +86,8 @@ class StudentProcess:
         answer, streams = self._ask(request, self.cell_seconds, patient=True)
         if type(answer) is not dict or len(streams) != 2:
             raise self._broke_off()
-        said = [stream[: limits.CELL_OUTPUT].decode(errors="replace") for stream in streams]
-        return answer | dict(zip(("stdout", "stderr"), said, strict=True))
+        texts = [stream[: limits.CELL_OUTPUT].decode(errors="replace") for stream in streams]
+        return answer | dict(zip(("stdout", "stderr"), texts, strict=True))
 
     def only_define(self, cells: dict[str, str]) -> bool:
         """Whether these cells need not run, because they do no more than bind names."""
@@ -99,12 +102,18 @@ class StudentProcess:
         return answer
 
     def call(self, request: CallRequest) -> CallResult:
-        desk, bounds = _Callbacks(), request.terms.limits
-        crossing = replace(request, args=desk.lend(request.args), kwargs=desk.lend(request.kwargs))
-        seconds = bounds.call_seconds or limits.CALL_SECONDS
-        header, buffers = messages.write_request(crossing)
-        payload = messages.payload_of(request.terms)
-        answer = self._ask(header, seconds, buffers, patient=True, desk=desk, payload=payload)
+        callbacks = _Callbacks()
+        args, kwargs = callbacks.lend(request.args), callbacks.lend(request.kwargs)
+        header, buffers = messages.write_request(replace(request, args=args, kwargs=kwargs))
+        seconds = request.terms.limits.call_seconds or limits.CALL_SECONDS
+        answer = self._ask(
+            header,
+            seconds,
+            buffers,
+            patient=True,
+            callbacks=callbacks,
+            payload=messages.payload_of(request.terms),
+        )
         try:
             result = messages.read_result(answer)
         except codec.Unacceptable as error:
@@ -122,16 +131,16 @@ class StudentProcess:
         self,
         request: dict,
         seconds: float,
-        buffers: list[bytes] = (),
+        buffers: Sequence[bytes] = (),
         patient: bool = False,
-        desk: "_Callbacks | None" = None,
+        callbacks: "_Callbacks | None" = None,
         payload: int = codec.PAYLOAD_AT_MOST,
     ) -> tuple[Any, list[bytes]]:
         """Send, and wait no longer than the limits allow; `patient` interrupts before it kills."""
         if not self.alive:
             raise ProcessEnded(ENDED)
         unsent = memoryview(codec.pack(request, buffers))
-        receiver, clock = codec.Receiver(payload), _TimeLimits(self, seconds, patient)
+        receiver, time_limits = codec.Receiver(payload), _TimeLimits(self, seconds, patient)
         self.interrupted = False
         try:
             self._expect_silence()
@@ -143,16 +152,16 @@ class StudentProcess:
                 if events & ~select.POLLOUT:
                     data = self._connection.recv(1 << 20)
                     if not data:
-                        raise clock.too_slow() if self.interrupted else ProcessEnded(ENDED)
+                        raise time_limits.too_slow() if self.interrupted else ProcessEnded(ENDED)
                     message = receiver.feed(data)
                     if message and unsent:
                         raise codec.Unacceptable("an answer before the question")
-                    if message and desk and desk.is_asked(message):
-                        unsent = memoryview(codec.pack(*desk.answer(*message)))
+                    if message and callbacks and callbacks.is_asked(message):
+                        unsent = memoryview(codec.pack(*callbacks.answer(*message)))
                         receiver = codec.Receiver(payload)
                     elif message:
                         return message
-                clock.check()
+                time_limits.check()
                 self._look_around()
         except codec.Unacceptable as error:
             raise self._broke_off() from error
@@ -196,9 +205,9 @@ class StudentProcess:
         self.alive = False
         crowded = self._handle is not None and self._crowded()
         self.signal(signal.SIGKILL)
-        if crowded:  # or the next one would be told that there are too many
-            select.select([self._handle], [], [], DEATH_SECONDS)
         if self._handle is not None:
+            if crowded:  # or the next one would be told that there are too many
+                select.select([self._handle], [], [], DEATH_SECONDS)
             os.close(self._handle)
         self._connection.close()
         if self._scratch:
@@ -215,15 +224,16 @@ class StudentProcess:
 
     def processes(self) -> list[int]:
         """The student's process and all that it started; orphans come back to it."""
-        found, waiting = [], [self._pid]
-        while waiting and len(found) < 4 * limits.PROCESSES:
+        pids: list[int] = []
+        waiting = [self._pid]
+        while waiting and len(pids) < 4 * limits.PROCESSES:
             pid = waiting.pop()
-            found.append(pid)
+            pids.append(pid)
             with contextlib.suppress(OSError):
                 for task in os.listdir(f"/proc/{pid}/task"):
                     children = Path(f"/proc/{pid}/task/{task}/children").read_text().split()
                     waiting += map(int, children)
-        return found
+        return pids
 
     def _crowded(self) -> bool:
         """Has it started processes or threads, which a limit counts?"""
@@ -252,13 +262,13 @@ class StudentProcess:
 
     def _written(self) -> int:
         """Bytes in scratch, those of files without a name and a little for each name included."""
-        return sum(512 * found.st_blocks + limits.A_NAME for found in self._files())
+        return sum(512 * file.st_blocks + limits.A_NAME for file in self._files())
 
     def _files(self) -> Iterator[os.stat_result]:
-        waiting, left = [self._scratch], limits.SCRATCH // limits.A_NAME
+        waiting, left = [str(self._scratch)], limits.SCRATCH // limits.A_NAME
         while waiting and left > 0:
             folder = waiting.pop()
-            if len(str(folder)) > PATH_AT_MOST:  # each step down would cost more than the last
+            if len(folder) > PATH_AT_MOST:  # each step down would cost more than the last
                 words = "it made folders within folders without end"
                 raise ProcessEnded(words, FailureKind.TOO_MANY_FILES)
             with contextlib.suppress(OSError), os.scandir(folder) as entries:
@@ -270,9 +280,9 @@ class StudentProcess:
         for pid in self.processes():
             with contextlib.suppress(OSError):
                 for number in os.listdir(f"/proc/{pid}/fd"):
-                    found = os.stat(f"/proc/{pid}/fd/{number}")
-                    if found.st_nlink == 0:
-                        yield found
+                    file = os.stat(f"/proc/{pid}/fd/{number}")
+                    if file.st_nlink == 0:
+                        yield file
 
     def __enter__(self) -> "StudentProcess":
         return self
@@ -282,9 +292,10 @@ class StudentProcess:
 
 
 class _Callbacks:
-    """Functions that a test lends to the student's function. Whatever asks is a stranger."""
+    """Functions of a test that the student's process may have called here. Not trusted, it gets
+    an error or a value, and a limited number of them."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._functions: list[Callable] = []
         self._asked = 0
 
@@ -325,7 +336,9 @@ class _TimeLimits:
 
     def __init__(self, student: StudentProcess, seconds: float, patient: bool):
         self.student, self.seconds, self.patient = student, seconds, patient
-        self.started, self.cpu = time.monotonic(), None
+        self.started = time.monotonic()
+        self.cpu: float | None = None
+        """Seconds of the processor before the question, once they were asked for."""
         self.next_look, self.interrupted = self.started + POLL_SECONDS, 0.0
 
     def too_slow(self, more: str = "") -> TooSlow:
@@ -364,6 +377,7 @@ def remove(folder: Path) -> None:
     with contextlib.suppress(OSError):
         folder.rmdir()
     if folder.exists():
-        quiet = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "check": False}
-        subprocess.run(["chmod", "-R", "u+rwx", "--", str(folder)], **quiet)
-        subprocess.run(["rm", "-rf", "--", str(folder)], **quiet)
+        for command in (["chmod", "-R", "u+rwx"], ["rm", "-rf"]):
+            subprocess.run(
+                [*command, "--", str(folder)], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )

@@ -38,7 +38,8 @@ def packages_elsewhere() -> list[str]:
 
 def _links_to_the_interpreter() -> list[str]:
     """The program may be a link to a link; each must be there."""
-    hops, path = [], sys.executable
+    hops: list[str] = []
+    path = sys.executable
     while os.path.islink(path) and len(hops) < 10:
         path = os.path.normpath(os.path.join(os.path.dirname(path), os.readlink(path)))
         hops.append(path)

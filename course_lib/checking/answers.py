@@ -40,7 +40,7 @@ class NotWritten(NoAnswer):
 class Cells:
     """The source of each cell, as it was last run."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.sources: dict[str, str] = {}
         self.replaced: dict[str, str] = {}
         """What a cell said before it was last changed."""
@@ -181,7 +181,8 @@ def _names_bound(node: ast.AST) -> set[str]:
 
 
 def _names_used(statement: ast.stmt) -> set[str]:
-    used = {n.id for n in ast.walk(statement) if _is_name(n, ast.Load)}
+    names = (n for n in ast.walk(statement) if isinstance(n, ast.Name))
+    used = {name.id for name in names if isinstance(name.ctx, ast.Load)}
     steps = [n.target for n in ast.walk(statement) if isinstance(n, ast.AugAssign)]
     return used.union(*map(_names_bound, steps))
 
@@ -197,8 +198,8 @@ def _names_used_at_once(node: ast.AST) -> set[str]:
         case ast.Name(id=name, ctx=ast.Load()):
             return {name}
         case ast.AugAssign():
-            parts = [_names_bound(node.target), _names_used_at_once(node.target)]
-            return parts[0] | parts[1] | _names_used_at_once(node.value)
+            changed = _names_bound(node.target) | _names_used_at_once(node.target)
+            return changed | _names_used_at_once(node.value)
     return set().union(*map(_names_used_at_once, ast.iter_child_nodes(node)))
 
 

@@ -51,7 +51,7 @@ def expect_less(*, got: Any, than: Any, hint: str) -> None:
     if not (fine := got < than).all():
         where = _first(~fine)
         raise Failure(
-            f"{_place(where)}got {_number(got[where])}, which is not below {_number(than[where])}",
+            f"{_entry(where)}got {_number(got[where])}, which is not below {_number(than[where])}",
             hint,
         )
 
@@ -146,21 +146,19 @@ def _worst(got: np.ndarray, expected: np.ndarray, bad: np.ndarray, verb: str) ->
     with np.errstate(invalid="ignore"):
         distance = np.where(bad, np.abs(got - expected), -1.0)
     distance = np.where(bad & ~np.isfinite(distance), np.inf, distance)
-    where = np.unravel_index(np.argmax(distance), distance.shape)
-    values = f"{_place(where)}got {_number(got[where])}, expected {_number(expected[where])}"
+    where = tuple(map(int, np.unravel_index(np.argmax(distance), distance.shape)))
+    values = f"{_entry(where)}got {_number(got[where])}, expected {_number(expected[where])}"
     return f"{values}; {_share(bad)} {verb}" if bad.ndim else values
 
 
 def _first(bad: np.ndarray) -> tuple[int, ...]:
-    return tuple(index[0] for index in np.nonzero(bad)) if bad.ndim else ()
+    return tuple(int(index[0]) for index in np.nonzero(bad)) if bad.ndim else ()
 
 
-def _place(where: tuple[int, ...]) -> str:
+def _entry(where: tuple[int, ...]) -> str:
     if not where:
         return ""
-    return (
-        f"entry {int(where[0])}: " if len(where) == 1 else f"entry {tuple(int(i) for i in where)}: "
-    )
+    return f"entry {where[0] if len(where) == 1 else where}: "
 
 
 def _share(bad: np.ndarray) -> str:

@@ -34,7 +34,8 @@ class Replay:
 
 class _Recorder:
     def __init__(self, oracle: Callable):
-        self.oracle, self.answers = oracle, []
+        self.oracle = oracle
+        self.answers: list[Any] = []
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.recorded(self.oracle, *args, **kwargs)
@@ -80,7 +81,8 @@ def read(folder: Path) -> dict[str, Any]:
 
 @lru_cache(maxsize=64)
 def _parsed(path: Path, changed: int) -> dict[str, Any]:
-    return json.loads(path.read_text())
+    record: dict[str, Any] = json.loads(path.read_text())
+    return record
 
 
 def _entries(value: Any) -> int:

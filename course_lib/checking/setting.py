@@ -43,13 +43,14 @@ class Setting:
     def tolerance(self) -> float:
         return TOLERANCE[self.dtype]
 
-    def rounded(self, values: np.ndarray) -> np.ndarray:
+    def rounded(self, values: Any) -> np.ndarray:
         """The nearest numbers that this setting's dtype can hold, as float64."""
-        values = np.asarray(values, dtype=np.float64)
+        exact = np.asarray(values, dtype=np.float64)
         with np.errstate(over="ignore"):
             if self.dtype == "bfloat16":
-                return _to_torch(values, "bfloat16", "cpu").double().numpy()
-            return values.astype(self.dtype).astype(np.float64)
+                through_torch: np.ndarray = _to_torch(exact, "bfloat16", "cpu").double().numpy()
+                return through_torch
+            return exact.astype(self.dtype).astype(np.float64)
 
     def refuse_unrepresentable(self, value: Any) -> None:
         """The function must get the very numbers that the oracle gets."""

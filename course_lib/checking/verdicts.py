@@ -43,6 +43,8 @@ def load_module(path: Path) -> ModuleType:
     """Import a file under a name of its own, so that no two exercises meet."""
     name = "exercise_" + "_".join(path.with_suffix("").parts[-3:])
     spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is no Python file")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

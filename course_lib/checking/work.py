@@ -91,7 +91,8 @@ class Work:
         """The last text of the answer cell that is no longer the starter, or else the starter."""
         texts = [c["source"] for c in self.cells if c["id"] == exercise["slug"]]
         written = [text for text in texts if text.strip() not in ("", exercise["starter"].strip())]
-        return (written or texts or [None])[-1]
+        chosen: list[str] = written or texts
+        return chosen[-1] if chosen else None
 
     def attempted(self, exercise: dict[str, Any]) -> bool:
         text = self.source(exercise)
@@ -160,9 +161,9 @@ def _standing(exercise: dict[str, Any], cells: Cells, work: Work | None) -> Stan
     return Standing(exercise, found.short, found.points, at_stake=found.at_stake)
 
 
-def why_nothing(exercise: dict[str, Any], nothing: NoAnswer, work: Work | None) -> str:
+def why_nothing(exercise: dict[str, Any] | None, nothing: NoAnswer, work: Work | None) -> str:
     """A cell that is no valid Python defines nothing, and its own fault says more."""
-    return _fault_in(work.source(exercise) if work else None) or str(nothing)
+    return _fault_in(work.source(exercise) if work and exercise else None) or str(nothing)
 
 
 def _fault_in(text: str | None) -> str:
@@ -174,8 +175,8 @@ def _fault_in(text: str | None) -> str:
 
 
 def _sum_of(rows: list[Standing]) -> str:
-    given = [row for row in rows if row.points is not None]
-    here, most = sum(row.points for row in given), sum(row.exercise["points"] for row in given)
+    given = [(row.points, row.exercise["points"]) for row in rows if row.points is not None]
+    here, most = sum(points for points, _ in given), sum(points for _, points in given)
     by_hand = sum(r.exercise["points"] for r in rows if r.exercise.get("marking") == "by hand")
     at_stake = sum(row.at_stake for row in rows)
     words = f"{here:.4g} of {most:g} points here"
@@ -200,5 +201,6 @@ def _to_python() -> Callable[[str], str]:
     with contextlib.suppress(ImportError):
         from IPython.core.inputtransformer2 import TransformerManager
 
-        return TransformerManager().transform_cell
+        transform: Callable[[str], str] = TransformerManager().transform_cell
+        return transform
     return str
