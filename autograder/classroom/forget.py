@@ -130,7 +130,7 @@ def _off_the_lists(course: Path, student: str) -> None:
 
 def _wipe(url: sa.URL) -> None:
     """A database in a file keeps what was deleted until the file is written anew."""
-    if url.get_backend_name() == "sqlite":
+    if url.get_backend_name() == "sqlite" and url.database:
         with closing(sqlite3.connect(url.database)) as db:
             db.execute("VACUUM")
 

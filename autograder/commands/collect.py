@@ -89,11 +89,11 @@ def _from_exchange(course: Path, stem: str) -> Collected:
     after = _stamps(course, stem)
     for student, stamp in after.items():
         (report.unchanged if before.get(student) == stamp else report.taken).append(student)
-    known = {student.id for student in everybody(course)}
-    if known:
-        strangers = [student for student in after if student not in known]
+    class_list = {student.id for student in everybody(course)}
+    if class_list:
+        strangers = [student for student in after if student not in class_list]
         report.problems += [(name, "is not in the list of students") for name in strangers]
-    report.missing = sorted(known - set(after))
+    report.missing = sorted(class_list - set(after))
     return report
 
 

@@ -154,4 +154,5 @@ def _pages(console: Console, chapter: str) -> None:
         written, report = write_feedback(DEMO, chapter), write_report(DEMO, chapter)
     here = Path(relpath(DEMO))
     console.print(f"feedback   {here / 'feedback'}: {len(written)} pages", highlight=False)
-    console.print(f"class      {relpath(report)}", highlight=False)
+    if report:
+        console.print(f"class      {relpath(str(report))}", highlight=False)

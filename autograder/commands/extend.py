@@ -73,10 +73,10 @@ def extend(
         asked += [Extension(student, chapter, time) for student in students]
     if any(entry.time < timedelta() for entry in asked):
         raise click.UsageError("less time than the others cannot be given; nothing was changed")
-    class_list, unknown = everybody(course), []
-    known, label = Owners(class_list), labels(class_list)
+    class_list = everybody(course)
+    owners, label, unknown = Owners(class_list), labels(class_list), []
     for entry in asked:
-        student = known.named(entry.student)
+        student = owners.named(entry.student)
         if student is None or entry.assignment not in (ALL, *released):
             what = "student" if student is None else "released chapter"
             name = entry.student if student is None else entry.assignment
@@ -110,9 +110,10 @@ def _time(
     from nbgrader.utils import parse_utc
 
     try:
-        return parse_utc(datetime.fromisoformat(until).astimezone()) - due
+        deadline: datetime = parse_utc(datetime.fromisoformat(until).astimezone())
     except ValueError:
         raise click.UsageError(f"{until!r} is no time; write 2027-01-31 23:59") from None
+    return deadline - due
 
 
 def _show(

@@ -139,11 +139,11 @@ def enrol(course: Path, students: list[Student]) -> None:
     """Into the gradebook: what it knows already of somebody and the list does not say stays."""
     with open_gradebook(course) as gradebook:
         for student in students:
-            known = {
+            fields = {
                 "first_name": student.first_name,
                 "last_name": student.last_name,
                 "email": student.email,
                 "lms_user_id": student.lms_user_id,
             }
-            given = {name: value for name, value in known.items() if value}
+            given = {name: value for name, value in fields.items() if value}
             gradebook.update_or_create_student(student.id, **given)

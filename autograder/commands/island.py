@@ -39,9 +39,14 @@ def island(students: tuple[str, ...], course: Path) -> None:
             asked = questions(Island.of(student, secret))
             for of, is_key in (("", False), ("-key", True)):
                 path = folder / f"island-{student}{of}.html"
-                values = {"is_key": is_key, "minutes": MINUTES * len(asked)}
-                values["which"] = f"For {names.get(student, student)}"
-                title = "An island of your own"
-                html = page("quiz.html", typesetter, title=title, questions=asked, **values)
+                html = page(
+                    "quiz.html",
+                    typesetter,
+                    title="An island of your own",
+                    questions=asked,
+                    is_key=is_key,
+                    minutes=MINUTES * len(asked),
+                    which=f"For {names.get(student, student)}",
+                )
                 write_atomically(path, html, mode=0o600 if is_key else 0o644)
                 click.echo(f"{'key  ' if is_key else 'sheet'}  {path}")

@@ -30,8 +30,8 @@ def quiz(chapter: str, seed: int, questions: int, to: Path | None, course: Path)
     """
     folders = chapter_folders(course)
     if chapter not in folders:
-        known = ", ".join(sorted(folders))
-        raise click.UsageError(f"no chapter is called {chapter!r}. There are: {known}")
+        chapters = ", ".join(sorted(folders))
+        raise click.UsageError(f"no chapter is called {chapter!r}. There are: {chapters}")
     assignment = load_assignment(folders[chapter])
     sheet, key = write_quiz(assignment, seed, questions, to or course / "quizzes")
     click.echo(f"sheet  {sheet}\nkey    {key}  (not for students)")

@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -55,13 +56,13 @@ def _prove(tier: str) -> list[Found]:
         return list(try_all(student, around))
 
 
-def _as_data(tier: str | None, reason: str, found: list[Found], machine: Machine) -> dict:
+def _as_data(tier: str | None, reason: str, found: list[Found], machine: Machine) -> dict[str, Any]:
     attempts = [
         {
             "group": one.attempt.group,
             "attempt": one.attempt.what,
             "held": one.held,
-            "by": one.attempt.held_by[tier],
+            "by": one.attempt.held_by[tier] if tier else "",
             "answer": one.answer,
         }
         for one in found

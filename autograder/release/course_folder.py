@@ -30,7 +30,7 @@ def chapter_folders(course: Path) -> dict[str, Path]:
 
 def released_version(course: Path, stem: str) -> str:
     notebook = nbformat.read(course / "release" / stem / f"{stem}.ipynb", as_version=4)
-    return notebook.metadata.course.version
+    return str(notebook.metadata.course.version)
 
 
 def prepare_course(course: Path) -> None:
@@ -39,7 +39,7 @@ def prepare_course(course: Path) -> None:
     write_atomically(course / "nbgrader_config.py", settings)
 
 
-def nbgrader_api(course: Path):
+def nbgrader_api(course: Path) -> Any:
     """nbgrader's own programming interface on this course folder."""
     find_tools()
     from nbgrader.apps import NbGraderAPI
@@ -49,9 +49,9 @@ def nbgrader_api(course: Path):
 
 def why(result: dict) -> str:
     """What nbgrader says of a failure, without its log and its traceback."""
-    said = f"{result.get('log', '')}\n{result.get('error', '')}".strip().splitlines()
-    raised = [line for line in said if re.match(r"\s*[\w.]+(Error|Exception): ", line)]
-    reasons = [line for line in raised if "for details on the specific" not in line] or said
+    lines = f"{result.get('log', '')}\n{result.get('error', '')}".strip().splitlines()
+    raised = [line for line in lines if re.match(r"\s*[\w.]+(Error|Exception): ", line)]
+    reasons = [line for line in raised if "for details on the specific" not in line] or lines
     return re.sub(r"^\s*[\w.]+: ", "", reasons[-1])
 
 
@@ -137,7 +137,8 @@ def open_gradebook(course: Path) -> Iterator[Gradebook]:
         raise NoGradebook(f"the gradebook of {course} refuses: {error.orig}") from error
 
 
-def the_assignment(gradebook: Gradebook, stem: str):
+def the_assignment(gradebook: Gradebook, stem: str) -> Any:
+    """nbgrader's row of it. Raises UsageError where it was not released."""
     try:
         return gradebook.find_assignment(stem)
     except MissingEntry:
