@@ -109,9 +109,8 @@ def test_a_mistake_is_named_when_its_results_are_seen(known, answer, words):
     assert not verdict.passed
     assert verdict.mistake == words
     if words:
-        assert f"one slip gives these very numbers: {words}. What is divided?" in str(
-            diagnose(verdict_of(summed), {words: live()["the sum"]})
-        )
+        told = str(diagnose(verdict_of(summed), {words: live()["the sum"]}))
+        assert f"{words}. What is divided?" in told, "the mistake, then the question"
 
 
 def test_a_right_answer_has_no_mistake():
