@@ -333,7 +333,7 @@ class CodeProof:
         calls = [call for test in tests for call in self._run(test, self.model, run).log.arguments]
         small = (call for call in calls if entries(call) <= SMALL)
         args, kwargs = next(small, min(calls, key=entries))
-        return CallRequest(function=self.model, run=run, args=args, kwargs=kwargs)
+        return CallRequest(function=self.model, setting=run, args=args, kwargs=kwargs)
 
     def _comparison(self, sample: CallRequest) -> Callable[[Callable], bool]:
         """Whether an answer to one small call may be right, so that a test is worth its time.
@@ -341,7 +341,7 @@ class CodeProof:
         It has the shape of the model answer; where all right answers agree, its numbers, too.
         """
         expected = perform(sample).value
-        library = sample.run.library
+        library = sample.setting.library
         rights = [a for a in self.rights.values() if getattr(a, "library", library) == library]
         others = [perform(replace(sample, function=answer)).value for answer in rights]
         one_answer = all(close(other, expected) for other in others)
