@@ -158,8 +158,8 @@ class _Shows:
             case "stream":
                 self._streams[content["name"]].hear(content["text"])
             case "error":
-                said = content["ename"], content["evalue"], content["traceback"]
-                self._outputs.append(child.error_output(*said))
+                shown = content["ename"], content["evalue"], content["traceback"]
+                self._outputs.append(child.error_output(*shown))
             case "execute_result" | "display_data" | "update_display_data" as kind:
                 kind = "display_data" if kind != "execute_result" else kind
                 self._outputs += child.output(kind, content["data"])

@@ -215,9 +215,9 @@ def surroundings() -> Iterator[dict[str, object]]:
 
 def try_all(student: StudentProcess, around: dict[str, object]) -> Iterator[Found]:
     """Run each attempt in one student's process."""
-    known = "".join(f"{name} = {value!r}\n" for name, value in around.items())
-    known += "import course_lib\nRUNTIME = course_lib.__path__[0]\nSHARED = course_lib.__file__\n"
-    student.run_cell("preamble", _PREAMBLE + known)
+    names = "".join(f"{name} = {value!r}\n" for name, value in around.items())
+    names += "import course_lib\nRUNTIME = course_lib.__path__[0]\nSHARED = course_lib.__file__\n"
+    student.run_cell("preamble", _PREAMBLE + names)
     for attempt in ATTEMPTS:
         yield _try(student, attempt)
 
@@ -234,10 +234,10 @@ except (OSError, ValueError) as error:
 print(json.dumps(answer))
 """
     try:
-        said = student.run_cell(attempt.what, cell)
-        answer = json.loads(said["stdout"])
+        shown = student.run_cell(attempt.what, cell)
+        answer = json.loads(shown["stdout"])
     except ProcessEnded as gone:
         return Found(attempt, True, str(gone))
     except ValueError:
-        return Found(attempt, False, str(said["error"] or said["stderr"])[:80])
+        return Found(attempt, False, str(shown["error"] or shown["stderr"])[:80])
     return Found(attempt, answer in REFUSALS, answer or "done")

@@ -123,17 +123,17 @@ def _to_hand_in(assignment: Assignment, work: Work) -> dict[str, Any]:
 
 def _with_cell(text: str, name: str, source: str) -> str:
     notebook = json.loads(text)
-    found = [
+    cells = [
         cell
         for cell in notebook["cells"]
         if name in (cell.get("metadata", {}).get("nbgrader", {}).get("grade_id"), cell.get("id"))
     ]
-    if not found:
+    if not cells:
         raise WrongFile(
             "Its cell is not in the notebook any more. Take the notebook of the bundle anew, and "
             "copy your answers into it."
         )
-    for cell in found:
+    for cell in cells:
         cell["source"] = source.splitlines(keepends=True)
         if cell["cell_type"] == "code":
             cell |= {"outputs": [], "execution_count": None}

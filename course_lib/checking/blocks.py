@@ -49,7 +49,7 @@ class Blocks:
             shuffle.shuffle(twins)
             groups.append(twins)
         shuffle.shuffle(groups)
-        shown = [place for group in groups for place in group]
+        shown = [line for group in groups for line in group]
         letter = dict(zip(shown, string.ascii_lowercase, strict=False))
         source = {"line": lines, "distractor": distractors}
         return cls(

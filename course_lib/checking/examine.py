@@ -38,8 +38,8 @@ class Examined:
 def checks_folder() -> Path:
     """Beside the notebook or beside course_lib; where that came as one wheel, inside it."""
     library = Path(course_lib.__file__).parent
-    places = (Path("checks"), library.with_name("checks"), library / "checks")
-    return next((place for place in places if place.is_dir()), places[0])
+    folders = (Path("checks"), library.with_name("checks"), library / "checks")
+    return next((folder for folder in folders if folder.is_dir()), folders[0])
 
 
 def examine(
@@ -48,8 +48,8 @@ def examine(
     """Judge one answer, or raise NoAnswer with what is missing."""
     folder = checks_folder() / name
     if not folder.is_dir():
-        known = ", ".join(sorted(path.name for path in folder.parent.glob("*/")))
-        raise LookupError(f"no exercise is called {name!r} here; there are: {known}")
+        names = ", ".join(sorted(path.name for path in folder.parent.glob("*/")))
+        raise LookupError(f"no exercise is called {name!r} here; there are: {names}")
     try:
         if (folder / "blocks.json").is_file():
             answer, _ = cells.answer(name)
@@ -115,5 +115,5 @@ def _is_there(device: str) -> bool:
 
 def _proof(name: str, answer: Any, data: dict[str, Any]) -> Examined:
     fault, points = judge_proof(name, answer, data)
-    said = f"{name}: {fault or 'a proof. Every line follows from those above it.'}"
-    return Examined(points, data["points"], said, "not a proof yet" if fault else "a proof")
+    text = f"{name}: {fault or 'a proof. Every line follows from those above it.'}"
+    return Examined(points, data["points"], text, "not a proof yet" if fault else "a proof")

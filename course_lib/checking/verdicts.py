@@ -78,8 +78,8 @@ def run_test(
     try:
         with np.errstate(all="ignore"):
             test(call, arrays)
-    except Failure as found:
-        failure = found
+    except Failure as error:
+        failure = error
     except AuthorError as error:
         raise AuthorError(error.problem, test.__name__) from error
     except Exception as error:
@@ -117,21 +117,21 @@ def _unreadable(log: Log, error: Exception) -> Failure | None:
     return Failure(f"got {describe(got)}, which this test cannot read ({error})", cause=cause)
 
 
-def diagnose(verdict: Verdict, known: Mapping[str, Results]) -> Verdict:
+def diagnose(verdict: Verdict, mistakes: Mapping[str, Results]) -> Verdict:
     """Name the mistake if exactly one known mistake gives the results that were seen."""
     if verdict.passed:
         return verdict
     fitting = [
         words
-        for words, results in known.items()
+        for words, results in mistakes.items()
         if _same_results(verdict.log.results, results, verdict.setting)
     ]
     return replace(verdict, mistake=fitting[0]) if len(fitting) == 1 else verdict
 
 
-def _same_results(seen: Results, known: Results, setting: Setting) -> bool:
-    return len(seen) == len(known) and all(
-        _same(a, b, setting.tolerance * 10) for a, b in zip(seen, known, strict=True)
+def _same_results(seen: Results, expected: Results, setting: Setting) -> bool:
+    return len(seen) == len(expected) and all(
+        _same(a, b, setting.tolerance * 10) for a, b in zip(seen, expected, strict=True)
     )
 
 

@@ -56,18 +56,18 @@ class Work:
     @classmethod
     def find(cls, assignment: Assignment, folder: Path = Path()) -> "Work":
         """The notebook or the plain file, whichever has been worked in."""
-        found = [folder / f"{assignment.stem}{suffix}" for suffix in (".ipynb", ".py")]
-        works = [cls.read(path) for path in found if path.is_file()]
+        paths = [folder / f"{assignment.stem}{suffix}" for suffix in (".ipynb", ".py")]
+        works = [cls.read(path) for path in paths if path.is_file()]
         if not works:
             raise WrongFile(
-                f"There is neither {found[0].name} nor {found[1].name} here. "
+                f"There is neither {paths[0].name} nor {paths[1].name} here. "
                 "Was it renamed? Then name it:  --file NAME"
             )
         begun = [work for work in works if any(map(work.attempted, assignment.exercises))]
         if len(begun) > 1:
             raise WrongFile(
-                f"There are answers in {found[0].name} and in {found[1].name}. "
-                f"Name the one that counts, such as  --file {found[1].name}"
+                f"There are answers in {paths[0].name} and in {paths[1].name}. "
+                f"Name the one that counts, such as  --file {paths[1].name}"
             )
         return (begun or works)[0]
 
@@ -153,12 +153,12 @@ def _standing(exercise: dict[str, Any], cells: Cells, work: Work | None) -> Stan
         words = f"written; {marked}" if written else f"not attempted ({marked})"
         return Standing(exercise, words if work else marked, None, written)
     try:
-        found = examine(exercise["name"], cells)
+        examined = examine(exercise["name"], cells)
     except NotWritten:
         return Standing(exercise, "not attempted", attempted=False)
     except NoAnswer as nothing:
         return Standing(exercise, why_nothing(exercise, nothing, work))
-    return Standing(exercise, found.short, found.points, at_stake=found.at_stake)
+    return Standing(exercise, examined.short, examined.points, at_stake=examined.at_stake)
 
 
 def why_nothing(exercise: dict[str, Any] | None, nothing: NoAnswer, work: Work | None) -> str:
