@@ -151,7 +151,8 @@ class CodeProof:
                 yield replace(run, seed=seed)
 
     def _run(self, test: Callable, answer: Callable, run: Setting) -> Verdict:
-        with time_limit(SECONDS_PER_TEST, f"gives no answer to {test.__name__}"):
+        seconds = max(SECONDS_PER_TEST, self.exercise.limits.call_seconds or 0)
+        with time_limit(seconds, f"gives no answer to {test.__name__}"):
             return run_test(test, answer, run, self.oracle, self.exercise.terms)
 
     def _refusals(self, answer: Callable, runs: Iterable[Setting]) -> Iterator[Verdict]:

@@ -294,6 +294,13 @@ def test_an_endless_loop(course, monkeypatch, file, function, old):
     assert "within 1 seconds" in said[0]
 
 
+def test_an_answer_may_take_as_long_as_one_call_of_its_exercise(course, monkeypatch):
+    monkeypatch.setattr(proving, "SECONDS_PER_TEST", 0.5)
+    course.spoil("assignment.toml", "required = true", "limits = { call_seconds = 1 }")
+    course.spoil("row_means/solution.py", f"    {DIVIDE}\n", LOOP)
+    assert "within 1 seconds" in refusals(course.prove())[0]
+
+
 def test_an_edit_that_loops_for_ever_is_noticed(course, monkeypatch):
     """Here j + 1 => j - 1 never comes to an end."""
     monkeypatch.setattr(proving, "SECONDS_PER_TEST", 1)
