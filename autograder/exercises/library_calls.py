@@ -11,10 +11,14 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import numpy as np
+
+from autograder.exercises.time_limit import TooSlow, time_limit
+from course_lib.checking.perform import CallRequest, perform
 
 NAMESPACES = (
     "course_lib",
@@ -71,6 +75,9 @@ OTHER_USES = re.compile("_(backward|binary|cudnn|foreach|mem|mps|nested|sparse|t
 """What no answer calls; some end the process when they are given the wrong arguments."""
 WHOLE = ("course_lib",)
 """Of these every function is tried."""
+SECONDS = 1
+SMALL = 10_000
+"""Entries of arguments with which every function of a library may be called."""
 SAME_MEANING = {"axis": "dim", "keepdims": "keepdim"}
 
 
@@ -174,23 +181,44 @@ def entries(arguments: Any) -> int:
     return int(getattr(arguments, "size", 1))
 
 
-def same_shape(one: Any, other: Any) -> bool:
+def agreement(sample: CallRequest, rights: list[Callable]) -> Callable[[Callable], bool]:
+    """Tells of an answer whether it may be right, by one call, before a whole test is run.
+
+    It has the shape of what the function of `sample` gives; where all of `rights` agree with that,
+    its numbers, too.
+    """
+    expected = perform(sample).value
+    others = [perform(replace(sample, function=answer)).value for answer in rights]
+    compare = _close if all(_close(other, expected) for other in others) else _same_shape
+
+    def agrees(answer: Callable) -> bool:
+        try:
+            with time_limit(SECONDS, "gives no answer"):
+                result = perform(replace(sample, function=answer))
+        except TooSlow:
+            return False
+        return not result.failure and compare(result.value, expected)
+
+    return agrees
+
+
+def _same_shape(one: Any, other: Any) -> bool:
     """Of two arrays, or of all arrays in two tuples; all else needs the same type."""
     if isinstance(other, (tuple, list)):
         return (
             isinstance(one, (tuple, list))
             and len(one) == len(other)
-            and all(map(same_shape, one, other))
+            and all(map(_same_shape, one, other))
         )
     return getattr(one, "shape", type(one)) == getattr(other, "shape", type(other))
 
 
-def close(one: Any, other: Any) -> bool:
+def _close(one: Any, other: Any) -> bool:
     """Of the same shape, with nearly the same numbers."""
-    if not same_shape(one, other):
+    if not _same_shape(one, other):
         return False
     if isinstance(other, (tuple, list)):
-        return all(map(close, one, other))
+        return all(map(_close, one, other))
     if isinstance(other, np.ndarray):
         return np.allclose(one, other, rtol=1e-3, atol=1e-3, equal_nan=True)
     return True

@@ -20,7 +20,7 @@ from typing import Any
 from autograder.exercises.answer_memo import AnswerMemo
 from autograder.exercises.assignment import CodeExercise, Exercise, ProofBlocks, ProofQuestion
 from autograder.exercises.lazy_answers import lazy_answers
-from autograder.exercises.library_calls import close, entries, library_calls, same_shape
+from autograder.exercises.library_calls import SMALL, agreement, entries, library_calls
 from autograder.exercises.mutants import mutants
 from autograder.exercises.new import unfilled
 from autograder.exercises.proof import Fault, Proof
@@ -28,7 +28,7 @@ from autograder.exercises.prove_blocks import prove_blocks
 from autograder.exercises.time_limit import TooSlow, time_limit
 from course_lib.checking import expect
 from course_lib.checking.findings import AuthorError, Failure
-from course_lib.checking.perform import CallRequest, perform
+from course_lib.checking.perform import CallRequest
 from course_lib.checking.setting import Setting
 from course_lib.checking.verdicts import (
     Verdict,
@@ -42,8 +42,6 @@ from course_lib.checking.verdicts import (
 
 SEEDS = 25
 SECONDS_PER_TEST = 10
-SMALL = 10_000
-"""Entries of arguments that every function of a library may be called with."""
 RUNS = {
     "numpy": (Setting("numpy", "float64"), Setting("numpy", "float32")),
     "torch": (Setting("torch", "float32"), Setting("torch", "float64")),
@@ -82,33 +80,44 @@ class CodeProof:
 
     def prove(self) -> Proof:
         modules = self._load()
-        if not modules:
+        if not self._set_up(modules):
             return self.proof
-        tests, right, wrong = modules["tests.py"], modules["right.py"], modules["wrong.py"]
-        self.model = getattr(modules["solution.py"], self.exercise.name)
-        self.tests = tests_in(tests)
-        self.core = next(name for name, test in self.tests.items() if hasattr(test, "is_core"))
-        self.proof.tests = len(self.tests)
-        rights = self.rights = answers_in(right)
-        oracles = [answer for answer in rights.values() if getattr(answer, "is_oracle", False)]
-        if len(oracles) != 1:
-            self._fault(
-                "right.py", "", f"{len(oracles)} answers are marked @oracle; mark the plainest one"
-            )
-            return self.proof
-        self.oracle = AnswerMemo(oracles[0])
-        self.wrongs = answers_in(wrong)
-        for step in (self._model_answer, lambda: self._right_answers(rights)):
+        for step in (self._model_answer, self._right_answers):
             step()
             if self.proof.faults:  # what follows would only repeat it
                 return self.proof
-        self._worked_example(tests)
+        self._worked_example(modules["tests.py"])
         self._starter()
         self._wrong_answers()
         self._lazy_answers()
         self._library_calls()
         self._mutants()
         return self.proof
+
+    def library_calls(self) -> list[Fault]:
+        """Of an exercise that is proved: does another course_lib answer it?"""
+        if self._set_up(self._load()):
+            self._library_calls()
+        return self.proof.faults
+
+    def _set_up(self, modules: dict[str, ModuleType]) -> bool:
+        if not modules:
+            return False
+        tests, right, wrong = modules["tests.py"], modules["right.py"], modules["wrong.py"]
+        self.model = getattr(modules["solution.py"], self.exercise.name)
+        self.library = self.exercise.library
+        self.tests = tests_in(tests)
+        self.core = next(name for name, test in self.tests.items() if hasattr(test, "is_core"))
+        self.proof.tests = len(self.tests)
+        self.rights, self.wrongs = answers_in(right), answers_in(wrong)
+        oracles = [answer for answer in self.rights.values() if hasattr(answer, "is_oracle")]
+        if len(oracles) != 1:
+            self._fault(
+                "right.py", "", f"{len(oracles)} answers are marked @oracle; mark the plainest one"
+            )
+            return False
+        self.oracle = AnswerMemo(oracles[0])
+        return True
 
     def _fault(self, file: str, function: str, problem: str) -> None:
         path = f"{self.exercise.folder.parent.name}/{self.exercise.name}/{file}"
@@ -162,7 +171,6 @@ class CodeProof:
                 yield verdict
 
     def _model_answer(self) -> None:
-        self.library = self.exercise.library
         for test in self.tests.values():
             before = expect.expectations_met
             with self._blaming("solution.py", self.exercise.name):
@@ -178,14 +186,15 @@ class CodeProof:
         if not self.proof.faults:
             self._must_pass("solution.py", self.exercise.name, self.model, self.library)
 
-    def _right_answers(self, rights: dict[str, Callable]) -> None:
+    def _right_answers(self) -> None:
+        rights = self.rights
         if len(rights) < 2:
             self._fault(
                 "right.py", "", f"has {len(rights)} right answers; write two or more, differently"
             )
         for name in self.exercise.libraries:
             if name != self.library and not any(
-                getattr(a, "library", name) == name for a in rights.values()
+                _library_of(answer, name) == name for answer in rights.values()
             ):
                 self._fault("right.py", "", f"no right answer is written for {name}")
         for name, answer in rights.items():
@@ -234,7 +243,7 @@ class CodeProof:
         caught: set[str] = set()
         said: dict[str, str] = {}
         for name, answer in self.wrongs.items():
-            declared = set(getattr(answer, "fails", ()))
+            declared = set(_declared(answer))
             words = (answer.__doc__ or "").strip()
             if not declared:
                 self._fault("wrong.py", name, "names no test that must catch it: write @fails(...)")
@@ -284,9 +293,9 @@ class CodeProof:
     def _message(self, answer: Callable) -> str:
         """What the author of this wrong answer reads first."""
         run = RUNS[self.library][0]
-        test = self.tests[answer.fails[0]]
-        known = {wrong.__doc__: wrong for wrong in self.wrongs.values()}
-        results = known_results(known, test, run, self.oracle)
+        test = self.tests[_declared(answer)[0]]
+        mistakes = {wrong.__doc__ or "": wrong for wrong in self.wrongs.values()}
+        results = known_results(mistakes, test, run, self.oracle)
         return str(diagnose(self._run(test, answer, run), results))
 
     def _lazy_answers(self) -> None:
@@ -311,7 +320,8 @@ class CodeProof:
         """One call of a library, which the exercise does not withhold, earns nothing."""
         withheld, core, run = self.exercise.withholds, self.tests[self.core], RUNS[self.library][0]
         calls = library_calls(self.exercise.name, inspect.signature(self.model), self.library)
-        agrees = self._comparison(self._small_call(run))
+        rights = [a for a in self.rights.values() if _library_of(a, run.library) == run.library]
+        agrees = agreement(self._small_call(run), rights)
         passing = [
             path
             for path, answers in calls
@@ -328,35 +338,14 @@ class CodeProof:
                 )
             )
 
-    def _small_call(self, run: Setting) -> CallRequest:
+    def _small_call(self, setting: Setting) -> CallRequest:
         """A call that a test makes, the core test's if its arrays are small enough."""
         tests = sorted(self.tests.values(), key=lambda test: test.__name__ != self.core)
-        calls = [call for test in tests for call in self._run(test, self.model, run).log.arguments]
+        logs = [self._run(test, self.model, setting).log for test in tests]
+        calls = [call for log in logs for call in log.arguments]
         small = (call for call in calls if entries(call) <= SMALL)
         args, kwargs = next(small, min(calls, key=entries))
-        return CallRequest(function=self.model, setting=run, args=args, kwargs=kwargs)
-
-    def _comparison(self, sample: CallRequest) -> Callable[[Callable], bool]:
-        """Whether an answer to one small call may be right, so that a test is worth its time.
-
-        It has the shape of the model answer; where all right answers agree, its numbers, too.
-        """
-        expected = perform(sample).value
-        library = sample.setting.library
-        rights = [a for a in self.rights.values() if getattr(a, "library", library) == library]
-        others = [perform(replace(sample, function=answer)).value for answer in rights]
-        one_answer = all(close(other, expected) for other in others)
-        compare = close if one_answer else same_shape
-
-        def agrees(answer: Callable) -> bool:
-            try:
-                with time_limit(SECONDS_PER_TEST, "gives no answer"):
-                    reply = perform(replace(sample, function=answer))
-            except TooSlow:
-                return False
-            return not reply.failure and compare(reply.value, expected)
-
-        return agrees
+        return CallRequest(function=self.model, setting=setting, args=args, kwargs=kwargs)
 
     def _passes(self, test: Callable, answer: Callable, run: Setting) -> bool:
         try:
@@ -415,6 +404,16 @@ class CodeProof:
 
 def _no_oracle(*args: Any, **kwargs: Any) -> Any:
     raise AuthorError("right.py marks no answer with @oracle")
+
+
+def _declared(wrong: Callable) -> tuple[str, ...]:
+    """The tests that must catch it, as @fails names them."""
+    return getattr(wrong, "fails", ())
+
+
+def _library_of(answer: Callable, default: str) -> str:
+    """The one library that @only names."""
+    return getattr(answer, "library", default)
 
 
 def answers_in(module: ModuleType) -> dict[str, Callable]:
