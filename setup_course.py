@@ -12,6 +12,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
@@ -26,7 +27,8 @@ OLDEST_PYTHON, NEWEST_PYTHON = (3, 11), (3, 14)  # those for which the pinned Py
 SPACE = 3  # GB: 1.9 in .venv, and the downloads, which pip keeps for the next time
 SPACE_WITH_CUDA = 11  # GB: 5.9 in .venv, and downloads of 2.7 that are there twice for a while
 
-PYTEST = "pytest -n auto --dist loadfile"  # what the tests of a file share is made once
+# what the tests of a file share is made once; tests/conftest.py puts the longest files first
+PYTEST = "pytest -n auto --dist loadfile --no-loadscope-reorder"
 LINT = ["ruff check .", "ruff format --check .", "codespell", "deptry .", "mypy"]
 VERBS = {
     "site": ("build the book", ["course site"]),
@@ -256,13 +258,17 @@ def run(commands):
     if not os.access(os.environ.get("HOME", ""), os.W_OK):  # Jupyter and npm cannot do without
         environment["HOME"] = str(ROOT / "_build" / "home")
         os.makedirs(environment["HOME"], exist_ok=True)
-    failed = []
+    failed, costs = [], []
     for command in commands:
         print("$", command, flush=True)
+        begin = time.time()
         program, *arguments = shlex.split(command)
         program = str(PROGRAMS / (program + SUFFIX))
         if subprocess.call([program, *arguments], cwd=str(ROOT), env=environment) != 0:
             failed.append(command)
+        costs.append(f"{time.time() - begin:6.0f} s  {command}")
+    if costs:
+        print("\n".join(costs), flush=True)
     if failed:
         print("\nfailed: " + ", ".join(failed), file=sys.stderr)
     return 1 if failed else 0

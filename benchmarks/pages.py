@@ -124,8 +124,8 @@ def axe_violations(tab: Page, *rules: str) -> list[str]:
         tab.add_style_tag(content="* { content-visibility: visible !important; }")
     tab.evaluate(SETTLED)
     options = {"resultTypes": ["violations"]} | ({"runOnly": rules} if rules else {})
-    found = tab.evaluate("options => axe.run(document, options)", options)["violations"]
-    return [f"{fault['id']}: {one['html'][:200]}" for fault in found for one in fault["nodes"]]
+    violations = tab.evaluate("options => axe.run(document, options)", options)["violations"]
+    return [f"{fault['id']}: {one['html'][:200]}" for fault in violations for one in fault["nodes"]]
 
 
 def lighthouse(address: str, chromium: str) -> tuple[float, float]:

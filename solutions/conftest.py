@@ -10,7 +10,7 @@ from autograder.exercises.assignment import CodeExercise, load_assignment
 from autograder.exercises.prove import RUNS
 from course_lib.checking.arrays import Arrays
 from course_lib.checking.call import Call
-from course_lib.checking.expect import current_run
+from course_lib.checking.expect import current_setting
 from course_lib.checking.recordings import in_dtype_of
 from course_lib.checking.verdicts import load_module
 
@@ -23,18 +23,19 @@ def pytest_generate_tests(metafunc):
     answers = vars(load_module(folder / "right.py")).values()
     oracle = next(answer for answer in answers if getattr(answer, "is_oracle", False))
     test = metafunc.function
-    runs = dict.fromkeys(in_dtype_of(test, run) for run in RUNS[exercise.library])
+    runs = dict.fromkeys(in_dtype_of(test, setting) for setting in RUNS[exercise.library])
     cases = [
-        (Call(model, run, exercise.terms), Arrays(run, test.__name__, oracle), run) for run in runs
+        (Call(model, setting, exercise.terms), Arrays(setting, test.__name__, oracle), setting)
+        for setting in runs
     ]
     metafunc.parametrize(
-        (exercise.name, "arrays", "in_run"), cases, indirect=["in_run"], ids=map(str, runs)
+        (exercise.name, "arrays", "in_setting"), cases, indirect=["in_setting"], ids=map(str, runs)
     )
 
 
 @pytest.fixture(autouse=True)
-def in_run(request):
-    token = current_run.set(request.param)
+def in_setting(request):
+    token = current_setting.set(request.param)
     with np.errstate(all="ignore"):
         yield
-    current_run.reset(token)
+    current_setting.reset(token)

@@ -4,6 +4,8 @@ import contextlib
 import os
 import shutil
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,24 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as `make test &` leaves
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).parents[1]
+HEAVY = ("slow", "nightly", "browser", "whole")
+LONGEST_FIRST = (
+    "test_setup_install.py",
+    "grading/test_attacks.py",
+    "grading/test_grade.py",
+    "book/test_try_it.py",
+    "book/test_pages.py",
+    "exercises/test_fresh_python.py",
+    "grading/test_kernel.py",
+    "grading/test_cluster.py",
+    "classroom/test_hub.py",
+    "classroom/test_walk.py",
+    "grading/test_journal.py",
+    "exercises/test_jupyterlab.py",
+    "book/test_moving_figures.py",
+    "exercises/test_round_trip.py",
+    "grading/test_demo.py",
+)
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -62,6 +82,16 @@ def released_softmax(shared) -> Path:
     return _released(shared, ROOT / "solutions" / "03_softmax")
 
 
+@pytest.fixture(scope="session")
+def venv_with_pip(shared) -> Path:
+    """The .venv of somebody who has installed nothing yet; a copy of it works, too."""
+
+    def make(folder: Path) -> None:
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+
+    return shared.get("venv", make)
+
+
 def _released(shared: SharedFolders, chapter: Path) -> Path:
     from autograder.exercises.assignment import load_assignment
     from autograder.release.build import make_release
@@ -74,8 +104,26 @@ def _released(shared: SharedFolders, chapter: Path) -> Path:
 
 def pytest_terminal_summary(terminalreporter, config):
     """A message that nobody is told any more has left its snapshot behind."""
-    if config._syrupy.report.num_unused and not config.option.update_snapshots:
+    if config.option.update_snapshots or {"failed", "error"} & terminalreporter.stats.keys():
+        return  # what did not run is no evidence
+    if config._syrupy.report.num_unused:
         terminalreporter.write_line("Snapshots of messages are unused. Remove them:  make messages")
+
+
+@pytest.hookimpl(trylast=True)  # when -m has chosen
+def pytest_collection_modifyitems(config, items):
+    """With --dist loadfile a long file that comes last would keep one core busy alone."""
+    if config.pluginmanager.has_plugin("randomly"):
+        return
+    heavy = {item.path for item in items if any(map(item.get_closest_marker, HEAVY))}
+
+    longest = [ROOT / "tests" / name for name in LONGEST_FIRST]
+    last = len(longest)
+
+    def rank(item) -> int:
+        return longest.index(item.path) if item.path in longest else last + (item.path not in heavy)
+
+    items.sort(key=rank)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -71,7 +71,9 @@ def wait_until_up(address: str, server: subprocess.Popen, log: Path) -> None:
 def open_notebook(page, address: str, stem: str) -> None:
     page.goto(f"{address}/lab/tree/{stem}.ipynb?token={TOKEN}")
     page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=120_000)
-    page.wait_for_selector(KERNEL_IS_IDLE, timeout=120_000)  # before that, Run asks a question
+    page.wait_for_selector(KERNEL_IS_IDLE, timeout=120_000)
+    # which it also says before it is connected; until then Run asks a question
+    page.locator("#jp-main-statusbar").get_by_text("| Idle").wait_for(timeout=120_000)
 
 
 def run_all(page) -> None:

@@ -58,17 +58,11 @@ def environment(tmp_path):
     return {"HOME": str(home), "PATH": str(home), "PIP_CONFIG_FILE": os.devnull}
 
 
-@pytest.fixture(scope="session")
-def venv_with_pip(tmp_path_factory):
-    venv = tmp_path_factory.mktemp("venv") / "new"
-    subprocess.run([sys.executable, "-m", "venv", venv], check=True)
-    return venv
-
-
 @pytest.fixture
 def venv(folder, venv_with_pip):
     """The .venv of a course into which nothing is installed yet."""
-    return shutil.copytree(venv_with_pip, folder / ".venv", symlinks=True)
+    venv = folder / ".venv"
+    return shutil.copytree(venv_with_pip, venv, symlinks=True, copy_function=os.link)
 
 
 @pytest.fixture
@@ -304,19 +298,27 @@ def test_a_half_installed_package_is_installed_again(folder, environment, venv):
 @pytest.mark.parametrize("home", ["", "/nowhere"])
 def test_a_verb_has_a_home_it_can_write_in(stamped, environment, home):
     """Jupyter and npm keep files there."""
-    install_program(stamped / ".venv", "ruff", "exit 0")
+    for command in load_setup().LINT:
+        install_program(stamped / ".venv", command.split()[0], "exit 0")
     install_program(stamped / ".venv", "codespell", 'mkdir "$HOME/jupyter" && echo "$HOME"')
     outcome = run(stamped, environment | {"HOME": home, "PATH": os.defpath}, verb="lint")
     assert str(stamped / "_build" / "home") in outcome.stdout
 
 
 def test_a_failing_step_does_not_hide_the_next(stamped, environment):
-    install_program(stamped / ".venv", "ruff", "exit 1")
-    install_program(stamped / ".venv", "codespell", "echo was here")
+    commands = load_setup().LINT
+    for command in commands:
+        install_program(stamped / ".venv", command.split()[0], "exit 0")
+    first, last = commands[0].split()[0], commands[-1].split()[0]
+    install_program(stamped / ".venv", first, "exit 1")
+    install_program(stamped / ".venv", last, "echo was here")
     outcome = run(stamped, environment | {"PATH": os.defpath}, verb="lint")
     assert outcome.returncode == 1
     assert "was here" in outcome.stdout
-    assert outcome.stderr.strip() == "failed: ruff check ., ruff format --check ."
+    failed = [command for command in commands if command.startswith(first)]
+    assert outcome.stderr.strip() == f"failed: {', '.join(failed)}"
+    *_, costs = outcome.stdout.rpartition("was here\n")
+    assert [line.split(" s  ")[1] for line in costs.splitlines()] == commands
 
 
 needs_make = pytest.mark.skipif(not shutil.which("make"), reason="no make on this machine")

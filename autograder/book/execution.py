@@ -1,4 +1,8 @@
-"""Pages whose cells have to be run are run side by side, while the other pages are read."""
+"""Pages whose cells have to be run are run side by side, while the other pages are read.
+
+jupyter-cache has an executor that runs pages in parallel, too, but no page is read before the last
+has been run, and each kernel is asked to end and waited for.
+"""
 
 import os
 from multiprocessing.pool import ThreadPool

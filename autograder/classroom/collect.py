@@ -85,9 +85,9 @@ def collect_from(
     report = Collected()
     students = everybody(course)
     owners, anybody = Owners(students), not students
-    known = _cells_released(course)
+    released = _cells_released(course)
     with tempfile.TemporaryDirectory(prefix="collect-") as room:
-        found: dict[str, list[_Candidate]] = {}
+        candidates: dict[str, list[_Candidate]] = {}
         others: dict[str, list[str]] = {}
         items = ((source, item) for source in sources for item in items_in(source))
         items = bar(items, sum(map(how_many, sources)))
@@ -97,14 +97,14 @@ def collect_from(
                 others.setdefault(owner.called, []).append(str(item))
             elif item.name.lower().endswith(".ipynb") or _is_plain_file(item):
                 file = Path(room) / f"{number}.ipynb"
-                if candidate := _look_at(item, owner, file, stem, known, report, student):
-                    found.setdefault(student, []).append(candidate)
+                if candidate := _look_at(item, owner, file, stem, released, report, student):
+                    candidates.setdefault(student, []).append(candidate)
             else:
-                found.setdefault(student, [])
+                candidates.setdefault(student, [])
                 others.setdefault(f"\0{student}", []).append(item.name)
-        for student in sorted(found):
+        for student in sorted(candidates):
             besides = others.pop(f"\0{student}", [])
-            _settle(course, stem, student, found[student], besides, when, report)
+            _settle(course, stem, student, candidates[student], besides, when, report)
     for called, files in others.items():
         report.problems.append(
             (called, f"nobody in the list of students is called so ({_few(files)})")
@@ -150,7 +150,7 @@ def _look_at(
     owner: Owner,
     file: Path,
     stem: str,
-    known: dict[str, dict[str, dict]],
+    released: dict[str, dict[str, dict]],
     report: Collected,
     student: str,
 ) -> _Candidate | None:
@@ -171,14 +171,14 @@ def _look_at(
     notes += map(in_full, repairs)
     fits = {
         name: sum(key_of(cell, cells_there) is not None for cell in cells)
-        for name, cells_there in known.items()
+        for name, cells_there in released.items()
     }
-    best = max(fits, key=fits.get, default="")
+    best = max(fits, key=lambda name: fits[name], default="")
     other = best if not fits.get(stem) and fits.get(best) else ""
     if language := _language(data):
         notes.append(f"its kernel is {language}; it is graded as Python all the same")
     file.write_bytes(data)
-    answered = any(is_answer(cell, known.get(stem, {})) for cell in cells)
+    answered = any(is_answer(cell, released.get(stem, {})) for cell in cells)
     return _Candidate(owner, item, file, fits.get(stem, 0), other, answered, tuple(notes))
 
 

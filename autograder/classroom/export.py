@@ -176,20 +176,18 @@ def _fill(
     export: Export,
 ) -> Export:
     owners = Owners([result.student for result in of.values()])
-    met = set()
+    met: set[str | None] = set()
     for row in rows:
         names = [row[name] for name in by if row.get(name)]
-        names += [
-            cell for cell in row.values() if "@" in cell
-        ]  # in whatever language its header is
+        names += [cell for cell in row.values() if "@" in cell]  # whatever its header's language
         for first, last in (("First name", "Last name"), ("FirstName", "LastName")):
             names.append(f"{row.get(first, '')} {row.get(last, '')}".strip())
-        known = map(owners.named, filter(None, names))
-        student = owners.numbered(row.get("ID", "")) or next(filter(None, known), None)
+        candidates = map(owners.named, filter(None, names))
+        student = owners.numbered(row.get("ID", "")) or next(filter(None, candidates), None)
         if student is None:
             export.notes.append(f"{', '.join(filter(None, names))}: not in this course; left as is")
         met.add(student)
-        export.lines.append(line(row, of.get(student)))
+        export.lines.append(line(row, of.get(student) if student else None))
     for id, result in of.items():
         if id not in met and result.score is not None:
             export.notes.append(
@@ -209,13 +207,13 @@ def _column(
     """The one that is meant, or a question with all that it could be."""
     there = [name for name in sheet.header if name and name not in not_among]
     wanted = plain(column or stem)
-    found = [name for name in there if name == column] or [n for n in there if wanted in plain(n)]
-    if len(found) != 1:
+    fitting = [name for name in there if name == column] or [n for n in there if wanted in plain(n)]
+    if len(fitting) != 1:
         raise BadTable(
             f"Which column of {template} is {column or stem}? Say it with --column. There are: "
             + ", ".join(repr(name) for name in there)
         )
-    return found[0]
+    return fitting[0]
 
 
 def _scale(points: str | float, most: float, named: str, export: Export) -> Callable:

@@ -12,6 +12,7 @@ from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.classroom.class_list import everybody
 from autograder.classroom.feedback_zip import feedback_zip, known_folders, remember_folders
+from autograder.files import UNFINISHED
 from autograder.grading.journal import Journal
 from autograder.release.course_folder import gradebook_address
 from autograder.roster.csv_tables import plain
@@ -60,8 +61,8 @@ def tables_with(course: Path, student: str) -> Iterator[Path]:
         feedback = feedback_zip(course, assignment.name)
         if student in known_folders(course, assignment.name) and feedback.is_file():
             yield feedback
-    words = "|".join(map(re.escape, _called(course, student)))
-    named = re.compile(rf"(?<!\w)({words})(?!\w)")
+    names = "|".join(map(re.escape, _called(course, student)))
+    named = re.compile(rf"(?<!\w)({names})(?!\w)")
     for pattern in TABLES:
         for path in sorted(course.glob(pattern)):
             if named.search(path.read_bytes().decode("utf-8", errors="replace")):
@@ -70,7 +71,7 @@ def tables_with(course: Path, student: str) -> Iterator[Path]:
 
 def lists_with(course: Path, student: str) -> Iterator[Path]:
     """What stays, without the lines of this student."""
-    if any(known.id == student for known in known_students(course)):
+    if any(listed.id == student for listed in known_students(course)):
         yield course / LIST
     if any(extension.student == student for extension in read_extensions(course).entries()):
         yield course / FILE
@@ -83,12 +84,12 @@ def suggest_students(course: Path, name: str) -> str:
     """Who is called so; several may be."""
     wanted = plain(name)
     class_list = everybody(course) if wanted else []
-    found = [
+    alike = [
         s.label
         for s in class_list
         if wanted in map(plain, (s.id, s.first_name, s.last_name, s.name, s.email))
     ]
-    return f" Did you mean {' or '.join(found[:5])}? Type the id." if found else ""
+    return f" Did you mean {' or '.join(alike[:5])}? Type the id." if alike else ""
 
 
 def _called(course: Path, student: str) -> list[str]:
@@ -96,8 +97,8 @@ def _called(course: Path, student: str) -> list[str]:
     who = next((each for each in everybody(course) if each.id == student), Student(student))
     name = [who.first_name, who.last_name]
     in_full = [mark.join(order) for mark in (" ", ",", ", ") for order in (name, name[::-1])]
-    known = [who.email, who.sis_user_id, who.sis_login_id, *(in_full if all(name) else ())]
-    return [student, *filter(None, known)]
+    ids = [who.email, who.sis_user_id, who.sis_login_id]
+    return [student, *filter(None, ids), *(in_full if all(name) else ())]
 
 
 def remove_all(course: Path, student: str, paths: list[Path], in_gradebook: bool) -> None:
@@ -108,17 +109,18 @@ def remove_all(course: Path, student: str, paths: list[Path], in_gradebook: bool
             gradebook.remove_student(student)
         _wipe(sa.make_url(gradebook_address(course)))
     _off_the_lists(course, student)
-    for path in paths:
+    unfinished = course.rglob(UNFINISHED)  # of a killed command; it may hold what a table held
+    for path in [*paths, *unfinished]:
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         else:
-            path.unlink()
+            path.unlink(missing_ok=True)
 
 
 def _off_the_lists(course: Path, student: str) -> None:
     for assignment in (course / "collected").glob("*/"):
         remember_folders(course, assignment.name, {student: ""})
-    if any(known.id == student for known in known_students(course)):
+    if any(listed.id == student for listed in known_students(course)):
         write_students(course, [s for s in known_students(course) if s.id != student])
     granted = read_extensions(course).entries()
     if any(extension.student == student for extension in granted):
@@ -128,14 +130,14 @@ def _off_the_lists(course: Path, student: str) -> None:
 
 def _wipe(url: sa.URL) -> None:
     """A database in a file keeps what was deleted until the file is written anew."""
-    if url.get_backend_name() == "sqlite":
+    if url.get_backend_name() == "sqlite" and url.database:
         with closing(sqlite3.connect(url.database)) as db:
             db.execute("VACUUM")
 
 
 def paths_named_after(course: Path, student: str) -> list[Path]:
-    found = (path.relative_to(course) for path in course.rglob(f"*{_escape(student)}*"))
-    return sorted(path for path in found if path.parts[0] not in ("release", "source"))[:20]
+    named = (path.relative_to(course) for path in course.rglob(f"*{_escape(student)}*"))
+    return sorted(path for path in named if path.parts[0] not in ("release", "source"))[:20]
 
 
 def _escape(name: str) -> str:

@@ -49,8 +49,8 @@ class Owners:
         """Looked for from the outermost folder inwards, since names further in are the student's
         own."""
         path = tuple(re.sub(r"\.zip$", "", part, flags=re.IGNORECASE) for part in path)
-        for place, part in enumerate(path):
-            if owner := self._by_platform(part, path[place:]):
+        for depth, part in enumerate(path):
+            if owner := self._by_platform(part, path[depth:]):
                 return owner
         for part in path[:-1]:
             if student := self.named(part):
@@ -58,16 +58,16 @@ class Owners:
         return self._by_words(path, stem)
 
     def _by_platform(self, part: str, rest: tuple[str, ...]) -> Owner | None:
-        if found := MOODLE.fullmatch(part):
-            name, file = found["name"], rest[-1] if len(rest) > 1 else found["file"]
-            return Owner(self.named(name), name, file, moodle=part[: found.start("file")])
-        if found := CANVAS.fullmatch(part):
-            file = PurePath(found["file"])
+        if match := MOODLE.fullmatch(part):
+            name, file = match["name"], rest[-1] if len(rest) > 1 else match["file"]
+            return Owner(self.named(name), name, file, moodle=part[: match.start("file")])
+        if match := CANVAS.fullmatch(part):
+            file = PurePath(match["file"])
             again = TRIES.search(file.stem)
             name = TRIES.sub("", file.stem) + file.suffix if again else file.name
-            student = self.numbered(found["user"]) or self.named(found["name"])
-            late, upload = bool(found["late"]), int(found["upload"])
-            return Owner(student, found["name"], rest[-1] if len(rest) > 1 else name, late, upload)
+            student = self.numbered(match["user"]) or self.named(match["name"])
+            late, upload = bool(match["late"]), int(match["upload"])
+            return Owner(student, match["name"], rest[-1] if len(rest) > 1 else name, late, upload)
         return None
 
     def numbered(self, number: str) -> str | None:
@@ -77,16 +77,16 @@ class Owners:
     def named(self, name: str) -> str | None:
         if any(name == student.id for student in self.students):
             return name
-        found = self._by_name.get(plain(name), set())
-        return next(iter(found)) if len(found) == 1 else None
+        ids = self._by_name.get(plain(name), set())
+        return next(iter(ids)) if len(ids) == 1 else None
 
     def _by_words(self, path: tuple[str, ...], stem: str) -> Owner:
         """ada_03_softmax.ipynb, "03 softmax (Ada Lovelace).ipynb", ada.ipynb."""
         own = PurePath(path[-1]).stem
         rest = plain(own.replace(stem, " "))
         words = {plain(word) for word in re.split(r"[\s_()+,;-]+", own)} | {rest}
-        found = {id for word in words for id in self._by_name.get(word, ())}
-        student = next(iter(found)) if len(found) == 1 else None
+        ids = {id for word in words for id in self._by_name.get(word, ())}
+        student = next(iter(ids)) if len(ids) == 1 else None
         # with no list at all the outermost folder is taken for the student's
         called = path[0] if len(path) > 1 else own
         return Owner(student, called, path[-1])

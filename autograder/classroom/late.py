@@ -19,4 +19,5 @@ class PercentADay(LateSubmissionPlugin):
     ) -> float:
         """In points, as nbgrader asks for it."""
         days = math.ceil(total_seconds_late / DAY)
-        return score * min(self.percent * days, self.at_most, 100.0) / 100
+        percent: float = min(self.percent * days, self.at_most, 100.0)
+        return score * percent / 100

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from autograder.classroom.class_list import everybody
 from autograder.grading.gradebook import recorder_of
@@ -57,7 +58,7 @@ def read_marks(course: Path, stems: list[str]) -> list[Result]:
     return results
 
 
-def _result(student: Student, stem: str, most: float, submission) -> Result:
+def _result(student: Student, stem: str, most: float, submission: Any) -> Result:
     if submission is None:
         return Result(student, stem, most)
     return Result(

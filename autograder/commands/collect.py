@@ -14,6 +14,7 @@ from rich.progress import track
 from autograder.classroom.class_list import everybody
 from autograder.classroom.collect import Collected, collect_from
 from autograder.commands.options import course_option, parse_time
+from autograder.errors import CourseError
 from autograder.files import write_atomically
 from autograder.release.course_folder import nbgrader_api, open_gradebook, the_assignment, why
 from autograder.roster.students import labels
@@ -34,12 +35,11 @@ LOOK, NOTHING = 1, 2
 )
 @course_option
 def collect(chapter: str, sources: tuple[Path, ...], when: datetime | None, course: Path) -> None:
-    """Take in what was handed in: folders, files, a platform's zip; without any, nbgrader's
-    exchange.
+    """Take in what was handed in: folders, files, zips, the exchange.
 
-    Names of files are put right, and each thing that a person should know is a line. Zips of
-    Moodle and Canvas are taken as they come, zips in zips, too. Nothing is lost by doing it
-    again: what was there before and differs is kept.
+    Without a SOURCE, nbgrader's exchange is meant. Names of files are put right, and each thing
+    that a person should know is a line. Zips of Moodle and Canvas are taken as they come, zips in
+    zips, too. Nothing is lost by doing it again: what was there before and differs is kept.
 
     Exit code 0: all taken; 1: a person should look at some; 2: nothing was found.
 
@@ -80,22 +80,20 @@ def _from_exchange(course: Path, stem: str) -> Collected:
         reason = why(result)
         if closed := re.search(r"Unwritable directory, .*?: (.*)", reason):
             reason = f"{closed[1]} is not there, or you may not write to it."
-        click.echo(
-            f"Error: nbgrader's exchange gave nothing: {reason}\n"
+        raise CourseError(
+            f"nbgrader's exchange gave nothing: {reason}\n"
             "On a hub, whoever runs it makes that folder and lets everybody write to it; it is "
             "c.Exchange.root in local_config.py.\n"
-            f"To collect from a folder or a zip, type  course collect {stem} FOLDER-OR-ZIP",
-            err=True,
+            f"To collect from a folder or a zip, type  course collect {stem} FOLDER-OR-ZIP"
         )
-        raise SystemExit(NOTHING)
     after = _stamps(course, stem)
     for student, stamp in after.items():
         (report.unchanged if before.get(student) == stamp else report.taken).append(student)
-    known = {student.id for student in everybody(course)}
-    if known:
-        strangers = [student for student in after if student not in known]
+    class_list = {student.id for student in everybody(course)}
+    if class_list:
+        strangers = [student for student in after if student not in class_list]
         report.problems += [(name, "is not in the list of students") for name in strangers]
-    report.missing = sorted(known - set(after))
+    report.missing = sorted(class_list - set(after))
     return report
 
 

@@ -1,24 +1,28 @@
 """`course exercises`: prove that every exercise can tell right from wrong, and print the table."""
 
+import gc
+import importlib
 import json
 import multiprocessing
 import re
 import sys
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Column, Table
 
 from autograder.exercises.assignment import Exercise, load_course
-from autograder.exercises.prove import SEEDS, Proof, prove
-from autograder.exercises.toml_tables import BadExercise
+from autograder.exercises.chapter_page import not_shown
+from autograder.exercises.proof import Proof
+from autograder.exercises.proof_cache import ProofCache
+from autograder.exercises.prove import SEEDS
 from autograder.paths import ROOT
+from autograder.progress import progress_bar
 
+PROOFS = ROOT / "_build" / "proofs"
 WIDTH = 120
 """Of the table in a file or a pipe."""
 
@@ -37,6 +41,7 @@ WIDTH = 120
     default=None,
     help="Print what the author of each wrong answer reads.  [default: if a NAME is given]",
 )
+@click.option("--afresh", is_flag=True, help="Prove what has not changed since it was proved, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON, for machines.")
 @click.option(
     "--course",
@@ -44,9 +49,16 @@ WIDTH = 120
     help="Prove those of your own, in this course folder's solutions/, instead.",
 )
 def exercises(
-    names: tuple[str, ...], seeds: int, messages: bool | None, as_json: bool, course: Path | None
+    names: tuple[str, ...],
+    seeds: int,
+    messages: bool | None,
+    afresh: bool,
+    as_json: bool,
+    course: Path | None,
 ) -> None:
-    """Prove exercises: right answers pass, wrong ones are caught by the tests they name.
+    """Prove that exercises tell right answers from wrong ones.
+
+    Right answers pass, wrong ones are caught by the tests that they name.
 
     NAME is an exercise (softmax) or a chapter (03_softmax); none means all of them.
 
@@ -54,17 +66,17 @@ def exercises(
 
     Exit code 1 where an exercise is refused, 2 where its folder cannot be read.
     """
-    try:
-        chosen = _choose(names, course or ROOT)
-    except BadExercise as error:
-        click.echo(f"refused: {error}", err=True)
-        sys.exit(2)
-    proofs = list(_prove_all(chosen, seeds, quiet=as_json))
+    root = course or ROOT
+    chosen = _choose(names, root)
+    proofs = _prove_all(chosen, seeds, afresh)
+    for name, fault in not_shown(chosen, root / "chapters").items():
+        proofs[name].faults.append(fault)
     if as_json:
-        print(json.dumps([asdict(proof) | {"holds": proof.holds} for proof in proofs], indent=2))
+        as_dicts = [asdict(proof) | {"holds": proof.holds} for proof in proofs.values()]
+        print(json.dumps(as_dicts, indent=2))
     else:
-        _print(proofs, bool(names) if messages is None else messages)
-    sys.exit(0 if all(proof.holds for proof in proofs) else 1)
+        _print(list(proofs.values()), bool(names) if messages is None else messages)
+    sys.exit(0 if all(proof.holds for proof in proofs.values()) else 1)
 
 
 def _choose(names: tuple[str, ...], root: Path) -> list[Exercise]:
@@ -102,21 +114,45 @@ def _lies_here(name: str, root: Path) -> bool:
     return any(path.parent.name == name or entry.search(path.read_text()) for path in chapters)
 
 
-def _prove_all(chosen: list[Exercise], seeds: int, quiet: bool) -> Iterator[Proof]:
-    console = Console(stderr=True, quiet=quiet)
-    columns = (TextColumn("proving"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    workers = min(multiprocessing.cpu_count(), len(chosen))
-    done = {}
-    with (
-        Progress(*columns, console=console, transient=True) as progress,
-        ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool,
-    ):
-        bar = progress.add_task("", total=len(chosen))
-        waiting = {pool.submit(prove, exercise, seeds): exercise for exercise in chosen}
-        for future in as_completed(waiting):
-            done[waiting[future].name] = future.result()
-            progress.advance(bar)
-    yield from (done[exercise.name] for exercise in chosen)
+def _prove_all(chosen: list[Exercise], seeds: int, afresh: bool) -> dict[str, Proof]:
+    """By name, in the order in which they were chosen; what is unchanged is not proved again."""
+    cache = ProofCache(PROOFS)
+    kept = {} if afresh else {e.name: cache.find(e, seeds) for e in chosen}
+    proofs = {name: proof for name, proof in kept.items() if proof}
+    waiting = [exercise for exercise in chosen if exercise.name not in proofs]
+    if waiting:
+        with _pool(len(waiting)) as pool, progress_bar(Console(stderr=True)) as bar:
+            futures = _submit(pool, waiting, seeds, afresh)
+            for done in bar.track(as_completed(futures), len(futures), description="proving"):
+                proofs[futures[done]] = done.result()
+    return {exercise.name: proofs[exercise.name] for exercise in chosen}
+
+
+def _pool(tasks: int) -> Executor:
+    workers = min(multiprocessing.cpu_count(), tasks)
+    return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _warm_up)
+
+
+def _warm_up() -> None:
+    """Import what every proof needs, and keep the collector of garbage away from it."""
+    importlib.import_module("torch")
+    gc.collect()
+    gc.freeze()
+
+
+def _submit(
+    pool: Executor, exercises: list[Exercise], seeds: int, afresh: bool
+) -> dict[Future[Proof], str]:
+    """Those with the most to try first, so that none of them is waited for alone at the end."""
+    ordered = sorted(exercises, key=_effort, reverse=True)
+    prove = ProofCache(PROOFS).prove
+    return {pool.submit(prove, exercise, seeds, afresh): exercise.name for exercise in ordered}
+
+
+def _effort(exercise: Exercise) -> int:
+    files = ("tests.py", "wrong.py", "right.py")
+    paths = (exercise.folder / name for name in files)
+    return sum(path.stat().st_size for path in paths if path.is_file())
 
 
 def _print(proofs: list[Proof], messages: bool) -> None:

@@ -8,7 +8,7 @@ from autograder.classroom import export as formats
 from autograder.classroom.marks import Result, read_marks
 from autograder.commands.options import course_option, say
 from autograder.release.course_folder import open_gradebook
-from autograder.roster.csv_tables import BadTable, write_sheet
+from autograder.roster.csv_tables import write_sheet
 
 LOOK = 1
 PLAIN = {"csv": formats.as_csv, "canvas": formats.as_canvas, "moodle": formats.as_moodle}
@@ -45,10 +45,10 @@ def export(
     out_of: float | None,
     course: Path,
 ) -> None:
-    """Write the marks of one, several or all released chapters into a file.
+    """Write the marks of released chapters into a file.
 
-    Marks given by hand count, and late penalties follow them. Who handed in nothing has no mark and
-    no line for a platform, which keeps what it has.
+    Without a chapter, of all. Marks given by hand count, and late penalties follow them. Who handed
+    in nothing has no mark and no line for a platform, which keeps what it has.
     Exit code 0: written; 1: written, and a person should look.
 
     Example: course export 03_softmax --for canvas --template canvas.csv
@@ -66,14 +66,11 @@ def export(
         raise click.UsageError(
             "there are no students yet; type  course init . --students class.csv"
         )
-    try:
-        written = (
-            FILLED_IN[platform](results, template, column, out_of)
-            if template
-            else PLAIN[platform](results)
-        )
-    except BadTable as error:
-        raise click.UsageError(str(error)) from None
+    written = (
+        FILLED_IN[platform](results, template, column, out_of)
+        if template
+        else PLAIN[platform](results)
+    )
     name = stems[0] if len(stems) == 1 else "marks"
     target = to or course / "exports" / f"{name}_{platform}.csv"
     write_sheet(target, written.lines, bom=platform == "csv")

@@ -11,7 +11,6 @@ from autograder.classroom.identify import Owners
 from autograder.classroom.marks import settle_lateness
 from autograder.commands.options import course_option
 from autograder.release.course_folder import open_gradebook
-from autograder.roster.csv_tables import BadTable
 from autograder.roster.extensions import (
     ALL,
     Extension,
@@ -49,7 +48,9 @@ def extend(
     from_list: Path | None,
     course: Path,
 ) -> None:
-    """Give students more time; late penalties follow, also of what is already graded.
+    """Give students more time; late penalties follow.
+
+    Also of what is already graded.
 
     `all` in the place of a chapter is an accommodation for the whole course. Saying it again
     replaces what was said before; without a student, what has been granted is listed. It is kept in
@@ -58,11 +59,8 @@ def extend(
     Example: course extend 03_softmax ada --days 2
     """
     released = _due_dates(course)
-    try:
-        extensions = read_extensions(course)
-        asked = read_list(from_list) if from_list else []
-    except BadTable as error:
-        raise click.UsageError(str(error)) from None
+    extensions = read_extensions(course)
+    asked = read_list(from_list) if from_list else []
     if not from_list and not students:
         _show(course, released, extensions, chapter)
         return
@@ -75,10 +73,10 @@ def extend(
         asked += [Extension(student, chapter, time) for student in students]
     if any(entry.time < timedelta() for entry in asked):
         raise click.UsageError("less time than the others cannot be given; nothing was changed")
-    class_list, unknown = everybody(course), []
-    known, label = Owners(class_list), labels(class_list)
+    class_list = everybody(course)
+    owners, label, unknown = Owners(class_list), labels(class_list), []
     for entry in asked:
-        student = known.named(entry.student)
+        student = owners.named(entry.student)
         if student is None or entry.assignment not in (ALL, *released):
             what = "student" if student is None else "released chapter"
             name = entry.student if student is None else entry.assignment
@@ -112,9 +110,10 @@ def _time(
     from nbgrader.utils import parse_utc
 
     try:
-        return parse_utc(datetime.fromisoformat(until).astimezone()) - due
+        deadline: datetime = parse_utc(datetime.fromisoformat(until).astimezone())
     except ValueError:
         raise click.UsageError(f"{until!r} is no time; write 2027-01-31 23:59") from None
+    return deadline - due
 
 
 def _show(

@@ -3,27 +3,25 @@
 import json
 import os
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
 from types import MappingProxyType
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from autograder.commands.options import course_option
 from autograder.grading.changes import before_and_after, tests_changed, write_changes
 from autograder.grading.devices import NO_CUDA, NO_GPU_IN_THE_SANDBOX, TRUSTED, cuda_here
 from autograder.grading.grade_class import Listener, Pool, Report, grade_class
-from autograder.grading.journal import CannotRecord, CourseIsBusy
 from autograder.grading.notes import Note
 from autograder.grading.outcome import Outcome
-from autograder.grading.package import NotReleased
 from autograder.grading.pool import LocalPool
 from autograder.grading.sentences import in_full
+from autograder.progress import progress_bar
 from autograder.release.outline import read_outline
 from autograder.roster.students import known_students, labels
-from autograder.sandbox.host import NoSandbox
 from autograder.sandbox.tiers import choose
 
 NOT_GRADED, PROBLEMS = 2, 1
@@ -68,7 +66,7 @@ def grade(
     again: bool,
     as_json: bool,
 ) -> None:
-    """Grade what was handed in for one chapter; only what is new or has changed.
+    """Grade what was handed in for one chapter and is new or changed.
 
     Ctrl-C loses nothing: the same command, without --again, goes on where it stopped.
     Exit code 0: all graded; 1: a person should look at some; 2: nothing could be graded.
@@ -97,9 +95,6 @@ def grade(
         go_on = f"it goes on from there without {words}"
         click.echo(f"stopped; what was graded is kept, and {go_on if words else SAME}")
         raise SystemExit(130) from None
-    except (CannotRecord, CourseIsBusy, NotReleased, NoSandbox) as reason:
-        click.echo(f"Error: {reason}", err=True)
-        raise SystemExit(NOT_GRADED) from None
     if as_json:
         problems = [(student, in_full(note, exercises)) for student, note in report.problems]
         print(json.dumps(asdict(report) | {"problems": problems}, indent=1))
@@ -127,8 +122,8 @@ def make_pool(
     trust: bool = False,
     kernel: bool = False,
     device: str = "cpu",
-) -> Callable[[Path, bytes], Pool]:
-    def make(folder: Path, data: bytes) -> Pool:
+) -> Callable[[Path, bytes], AbstractContextManager[Pool]]:
+    def make(folder: Path, data: bytes) -> AbstractContextManager[Pool]:
         if scheduler:
             from autograder.grading.cluster import ClusterPool
 
@@ -150,38 +145,28 @@ class Bar:
     ):
         """`label` and `exercises` say what a student and an exercise are called."""
         self.console, self._label, self._exercises = console, label, exercises
-        self._progress = Progress(
-            TextColumn("grading"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[rate]}"),
-            TimeRemainingColumn(),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
-        )
-        self._task = None
+        self._progress = progress_bar(console, "{task.fields[rate]}")
 
     def begin(self, total: int) -> None:
-        self._task = self._progress.add_task("grading", total=total, rate="")
+        self._progress.add_task("grading", total=total, rate="")
 
     def done(self, outcome: Outcome, problems: list[Note]) -> None:
         for problem in problems:
             self.left_out(outcome.student, problem)
-        speed = self._progress.tasks[0].speed if self._progress.tasks else None
-        rate = f"{speed:.1f} a second" if speed else ""
-        self._progress.update(self._task, advance=1, rate=rate)
+        for task in self._progress.tasks:
+            rate = f"{task.speed:.1f} a second" if task.speed else ""
+            self._progress.update(task.id, advance=1, rate=rate)
 
     def left_out(self, student: str, problem: Note) -> None:
         line = f"{self._label(student)}: {in_full(problem, self._exercises)}"
         self.console.print(line, markup=False, highlight=False)
 
     def __enter__(self) -> "Bar":
-        self._progress.__enter__()
+        self._progress.start()
         return self
 
-    def __exit__(self, *error: object) -> None:
-        self._progress.__exit__(*error)
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
 
 
 def _summary(

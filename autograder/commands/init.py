@@ -8,7 +8,6 @@ from autograder.classroom.class_list import everybody
 from autograder.commands.options import say
 from autograder.files import write_atomically
 from autograder.release.course_folder import open_gradebook, prepare_course
-from autograder.roster.csv_tables import BadTable
 from autograder.roster.students import Student, add_students, read_students, refuse_new_ids
 
 LOOK = 1
@@ -84,13 +83,10 @@ def init(
 
     Example: course init attention_2027 --students class.csv
     """
-    try:
-        lists = [(path, read_students(path)) for path in students]
-        known = everybody(folder) if (folder / "nbgrader_config.py").is_file() else []
-        for path, read in lists:
-            refuse_new_ids(path, read, known)
-    except BadTable as error:
-        raise click.UsageError(str(error)) from None
+    lists = [(path, read_students(path)) for path in students]
+    there_already = everybody(folder) if (folder / "nbgrader_config.py").is_file() else []
+    for path, read in lists:
+        refuse_new_ids(path, read, there_already)
     is_new = not (folder / "local_config.py").is_file()
     make_folder(folder, course_id or folder.resolve().name, database, exchange)
     click.echo(f"{'made' if is_new else 'there already:'} {folder}")
@@ -143,11 +139,11 @@ def enrol(course: Path, students: list[Student]) -> None:
     """Into the gradebook: what it knows already of somebody and the list does not say stays."""
     with open_gradebook(course) as gradebook:
         for student in students:
-            known = {
+            fields = {
                 "first_name": student.first_name,
                 "last_name": student.last_name,
                 "email": student.email,
                 "lms_user_id": student.lms_user_id,
             }
-            given = {name: value for name, value in known.items() if value}
+            given = {name: value for name, value in fields.items() if value}
             gradebook.update_or_create_student(student.id, **given)

@@ -18,9 +18,10 @@ from autograder.typeset.typesetter import Typesetter
 @click.argument("students", nargs=-1, required=True, metavar="STUDENT...")
 @course_option
 def island(students: tuple[str, ...], course: Path) -> None:
-    """Make a sheet of questions on an island of the student's own, and its key, to print.
+    """Make a sheet of questions on a student's own island, and its key.
 
-    The same student gets the same island; nobody can work it out without your course folder.
+    Both are to be printed. The same student gets the same island; nobody can work it out without
+    your course folder.
 
     Example: course island ada grace
     """
@@ -38,9 +39,14 @@ def island(students: tuple[str, ...], course: Path) -> None:
             asked = questions(Island.of(student, secret))
             for of, is_key in (("", False), ("-key", True)):
                 path = folder / f"island-{student}{of}.html"
-                values = {"is_key": is_key, "minutes": MINUTES * len(asked)}
-                values["which"] = f"For {names.get(student, student)}"
-                title = "An island of your own"
-                html = page("quiz.html", typesetter, title=title, questions=asked, **values)
+                html = page(
+                    "quiz.html",
+                    typesetter,
+                    title="An island of your own",
+                    questions=asked,
+                    is_key=is_key,
+                    minutes=MINUTES * len(asked),
+                    which=f"For {names.get(student, student)}",
+                )
                 write_atomically(path, html, mode=0o600 if is_key else 0o644)
                 click.echo(f"{'key  ' if is_key else 'sheet'}  {path}")

@@ -18,7 +18,7 @@ from autograder.tools.ledger import check_page, read_claims, read_page, run_page
     "--missing", is_flag=True, help="Also list the claims of chapters that do not exist yet."
 )
 def ledger(run: bool, missing: bool) -> None:
-    """Compare the chapters with the claims that they must make and compute.
+    """Compare the chapters with the claims that they must make.
 
     Exit code 1 where a chapter that exists lacks a claim or a computation.
     """

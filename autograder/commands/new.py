@@ -5,13 +5,9 @@ from pathlib import Path
 import click
 
 from autograder.exercises.new import MARK, make_exercise
-from autograder.exercises.toml_tables import BadExercise
 from autograder.paths import ROOT
 
 KINDS = {"code": "code", "blocks": "proof blocks", "proof": "proof"}
-
-
-REFUSED = 2
 
 
 @click.group()
@@ -43,12 +39,7 @@ def exercise(where: str, kind: str, course: Path | None) -> None:
     Example: course new exercise 03_softmax/argmax_limit
     """
     root = course or ROOT
-    try:
-        made = make_exercise(root / "solutions", where, KINDS[kind])
-    except BadExercise as reason:
-        click.echo(f"Error: {reason}", err=True)
-        raise SystemExit(REFUSED) from None
-    for path, line in made:
+    for path, line in make_exercise(root / "solutions", where, KINDS[kind]):
         click.echo(f"  {path.relative_to(root)}:{line}")
     of = f" --course {course}" if course else ""
     click.echo(f"write what is marked {MARK} there; then  course exercises {Path(where).name}{of}")

@@ -26,8 +26,10 @@ course_option = click.option(
 )
 
 
-def parse_time(context, parameter, text: str | None) -> datetime | None:
-    """A time without a zone is one of this machine's."""
+def parse_time(
+    context: click.Context, parameter: click.Parameter, text: str | None
+) -> datetime | None:
+    """A click callback. A time without a zone is one of this machine's."""
     if text is None:
         return None
     try:

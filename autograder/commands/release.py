@@ -6,15 +6,13 @@ from pathlib import Path
 import click
 from rich.progress import track
 
-from autograder.commands import options
 from autograder.commands.options import course_option, parse_time
 from autograder.exercises.assignment import Assignment, load_assignment
 from autograder.exercises.new import demand_filled
-from autograder.exercises.toml_tables import BadExercise
 from autograder.paths import ROOT
 from autograder.release.build import bundle_of_all, make_release
 from autograder.release.bundle import formulas_called
-from autograder.release.course_folder import chapter_folders, nbgrader_api, why
+from autograder.release.course_folder import COURSE, chapter_folders, nbgrader_api, why
 from autograder.release.wheel import make_wheel
 
 
@@ -42,21 +40,22 @@ def release(
 
     Example: course release 03_softmax --due "2027-01-31 23:59"
     """
-    known = chapter_folders(course)
-    names = ", ".join(sorted(known))
+    chapters = chapter_folders(course)
+    names = ", ".join(sorted(chapters))
     if bool(chapter) == everything:
         raise click.UsageError(f"name one chapter, or type --all. There are: {names}")
-    if chapter and chapter not in known:
+    if chapter and chapter not in chapters:
         raise click.UsageError(f"no chapter is called {chapter!r}. There are: {names}")
+    stems = [chapter] if chapter else sorted(chapters)
     made = []
-    for stem in track(sorted(known) if everything else [chapter], "releasing"):
-        made += _release_one(known[stem], course, reseed)
+    for stem in track(stems, "releasing"):
+        made += _release_one(chapters[stem], course, reseed)
         if due:
             _set_deadline(course, stem, due)
         if exchange:
             _put_into_exchange(course, stem)
     if everything:
-        made.append(bundle_of_all(course, sorted(known)))
+        made.append(bundle_of_all(course, stems))
     for path in made:
         kind = "wheel " if path.suffix == ".whl" else "bundle"
         print(f"{kind}     {_short(path)}  ({path.stat().st_size // 1024} kB)")
@@ -65,7 +64,7 @@ def release(
     if due:
         past = ", and that is past" * (due < datetime.now(UTC))
         print(f"due        {due:%Y-%m-%d %H:%M}{past}")
-    if course == options.COURSE:
+    if course == COURSE:
         print(
             f"this is {_short(course)}, for trying out; for a class type  course init FOLDER  first"
         )
@@ -85,11 +84,12 @@ def _release_one(folder: Path, course: Path, reseed: bool) -> list[Path]:
 
 
 def release_chapter(folder: Path, course: Path, reseed: bool = False) -> tuple[Assignment, Path]:
-    """Load and release; what is wrong with the chapter is said in a line."""
-    try:
-        assignment = load_assignment(folder)
-    except BadExercise as error:
-        raise click.ClickException(str(error)) from None
+    """Load and release.
+
+    Raises BadExercise where its folder cannot be read, ClickException where it is not filled in
+    or its own tests refuse it, and whatever make_release raises.
+    """
+    assignment = load_assignment(folder)
     try:
         demand_filled(assignment)
         return assignment, make_release(assignment, course, reseed)

@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -27,9 +28,9 @@ WORDS = {
 @click.option("--all", "every", is_flag=True, help="Show each attempt in a line of its own.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON, for machines.")
 def sandbox(tier: str | None, every: bool, as_json: bool) -> None:
-    """Say what holds a submission on this machine, and prove it by trying to get out.
+    """Say what holds a submission on this machine, and try it.
 
-    Each attempt is made inside a real student's process, in which nothing of yours runs.
+    Each attempt to get out is made inside a real student's process, in which nothing of yours runs.
 
     Example: course sandbox --all
 
@@ -55,13 +56,13 @@ def _prove(tier: str) -> list[Found]:
         return list(try_all(student, around))
 
 
-def _as_data(tier: str | None, reason: str, found: list[Found], machine: Machine) -> dict:
+def _as_data(tier: str | None, reason: str, found: list[Found], machine: Machine) -> dict[str, Any]:
     attempts = [
         {
             "group": one.attempt.group,
             "attempt": one.attempt.what,
             "held": one.held,
-            "by": one.attempt.held_by[tier],
+            "by": one.attempt.held_by[tier] if tier else "",
             "answer": one.answer,
         }
         for one in found

@@ -23,10 +23,10 @@ from course_lib.checking.findings import Finding
 @click.argument("chapter", metavar="[NN_topic]", required=False)
 @course_option
 def why(student: str, exercise: str, chapter: str | None, course: Path) -> None:
-    """Say why a student has this mark in an exercise: what each test saw, hidden ones included.
+    """Say why a student has a mark: what each test saw.
 
-    STUDENT is the id, EXERCISE the name or the number. It is for you: a student may see the numbers
-    of hidden tests nowhere, or they could not be used again.
+    Hidden ones, too. STUDENT is the id, EXERCISE the name or the number. It is for you: a student
+    may see the numbers of hidden tests nowhere, or they could not be used again.
     Exit code 0: told; 2: no such student or exercise, or not graded.
 
     Example: course why ada softmax

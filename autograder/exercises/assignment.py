@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from random import Random
+from typing import ClassVar
 
 from autograder.exercises.cell_ids import CellIds
 from autograder.exercises.sources import (
@@ -39,6 +40,7 @@ BLOCK_LINES = 9
 class Exercise:
     """What every kind of exercise has."""
 
+    kind: ClassVar[str]
     folder: Path
     name: str
     number: str
@@ -106,7 +108,7 @@ class ProofBlocks(Exercise):
 
     kind = "proof blocks"
     statement: str = ""
-    blocks: Blocks = field(default=None)
+    blocks: Blocks = field(kw_only=True)
 
     @property
     def shown(self) -> list[tuple[str, str]]:

@@ -69,9 +69,7 @@ def mutants(source: str, function: str) -> Iterator[Mutant]:
     edits = [edit for statement in body[1:] for edit in _edits(statement)]
     seen: dict[str, int] = {}
     for node, replacement in edits:
-        changed = ast.fix_missing_locations(
-            _Replace(node, replacement).visit(copy.deepcopy(_numbered(tree)))
-        )
+        changed = _with_replacement(tree, node, replacement)
         edit = f"{ast.unparse(node)} => {ast.unparse(replacement)}"
         seen[edit] = seen.get(edit, 0) + 1
         if seen[edit] > 1:
@@ -79,22 +77,21 @@ def mutants(source: str, function: str) -> Iterator[Mutant]:
         yield Mutant(ast.unparse(changed), edit, node.lineno)
 
 
-def _edits(statement: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
-    whole = [node for node in ast.walk(statement) if _is_negative_number(node)]
-    inside = {id(node.operand) for node in whole}
-    for node in ast.walk(statement):
+def _edits(statement: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    nodes = [node for node in ast.walk(statement) if isinstance(node, ast.expr)]
+    inside = {id(number) for node in nodes for number in _number_below_a_minus(node)}
+    for node in nodes:
         if id(node) not in inside:
             yield from ((node, replacement) for replacement in _replacements(node))
 
 
-def _is_negative_number(node: ast.AST) -> bool:
+def _number_below_a_minus(node: ast.expr) -> Iterator[ast.expr]:
     match node:
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int())):
-            return True
-    return False
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int()) as number):
+            yield number
 
 
-def _replacements(node: ast.AST) -> Iterator[ast.AST]:
+def _replacements(node: ast.expr) -> Iterator[ast.expr]:
     match node:
         case ast.BinOp(op=op) if type(op) in OPERATORS:
             yield _with(node, op=OPERATORS[type(op)]())
@@ -124,29 +121,31 @@ def _replacements(node: ast.AST) -> Iterator[ast.AST]:
                 yield _with(node, keywords=node.keywords[:place] + node.keywords[place + 1 :])
 
 
-def _is_module(node: ast.AST) -> bool:
+def _is_module(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id in ("np", "torch", "xp")
 
 
-def _with(node: ast.AST, **changes: object) -> ast.AST:
+def _with(node: ast.expr, **changes: object) -> ast.expr:
     changed = copy.copy(node)
     for name, value in changes.items():
         setattr(changed, name, value)
     return changed
 
 
-def _numbered(tree: ast.AST) -> ast.AST:
-    """Give every node a number, so that one survives being copied."""
-    for number, node in enumerate(ast.walk(tree)):
-        node.number = number
-    return tree
+def _with_replacement(tree: ast.Module, node: ast.expr, replacement: ast.expr) -> ast.Module:
+    """A copy; the node keeps its position in the walk."""
+    position = next(n for n, each in enumerate(ast.walk(tree)) if each is node)
+    changed = copy.deepcopy(tree)
+    target = list(ast.walk(changed))[position]
+    _Replace(target, replacement).visit(changed)
+    return ast.fix_missing_locations(changed)
 
 
 class _Replace(ast.NodeTransformer):
-    def __init__(self, node: ast.AST, replacement: ast.AST):
+    def __init__(self, node: ast.AST, replacement: ast.expr):
         self.node, self.replacement = node, replacement
 
     def visit(self, node: ast.AST) -> ast.AST:
-        if getattr(node, "number", None) == getattr(self.node, "number", -1):
+        if node is self.node:
             return copy.deepcopy(self.replacement)
-        return self.generic_visit(node)
+        return super().generic_visit(node)

@@ -14,6 +14,7 @@ from autograder.exercises.toml_tables import BadExercise
 from autograder.files import write_atomically
 
 BLANK = Path(__file__).with_name("blank")
+ENTRY = "entry.toml"
 MARK = "FILL"
 NAME_IN_BLANK = "the_function"
 
@@ -28,14 +29,14 @@ def make_exercise(solutions: Path, where: str, kind: str) -> list[tuple[Path, in
     if (folder / name).exists() or re.search(rf'^name = "{name}"', before, re.MULTILINE):
         raise BadExercise(folder / name, "is there already", "choose another name")
     goal = load_assignment(folder).exercises[0].goal if toml.is_file() else "first"
-    entry = (BLANK / "entry.toml").read_text()
-    if kind == "proof":
-        entry += (BLANK / kind / "entry.toml").read_text()
+    of_its_kind = BLANK / kind / ENTRY
+    entry = (BLANK / ENTRY).read_text()
+    entry += of_its_kind.read_text() if of_its_kind.is_file() else ""
     title = name.replace("_", " ").capitalize()
     write_atomically(toml, before.rstrip() + "\n" + _filled(entry, kind, name, title, goal))
     written = [toml]
     if kind != "proof":
-        for blank in sorted((BLANK / kind).iterdir()):
+        for blank in sorted(set((BLANK / kind).iterdir()) - {of_its_kind}):
             path = folder / name / blank.name
             write_atomically(path, blank.read_text().replace(NAME_IN_BLANK, name))
             written.append(path)

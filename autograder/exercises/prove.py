@@ -6,27 +6,30 @@ All of it over many seeds, in NumPy and torch, float64 and float32.
 """
 
 import ast
-import copy
 import importlib
 import inspect
 import itertools
-import signal
+import json
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-
+from autograder.exercises.answer_memo import AnswerMemo
 from autograder.exercises.assignment import CodeExercise, Exercise, ProofBlocks, ProofQuestion
 from autograder.exercises.lazy_answers import lazy_answers
+from autograder.exercises.library_calls import SMALL, agreement, entries, library_calls
 from autograder.exercises.mutants import mutants
 from autograder.exercises.new import unfilled
+from autograder.exercises.proof import Fault, Proof
+from autograder.exercises.prove_blocks import prove_blocks
+from autograder.exercises.time_limit import TooSlow, time_limit
 from course_lib.checking import expect
 from course_lib.checking.findings import AuthorError, Failure
-from course_lib.checking.run import Run
+from course_lib.checking.perform import CallRequest
+from course_lib.checking.setting import Setting
 from course_lib.checking.verdicts import (
     Verdict,
     diagnose,
@@ -39,48 +42,10 @@ from course_lib.checking.verdicts import (
 
 SEEDS = 25
 SECONDS_PER_TEST = 10
-WALL = 6
 RUNS = {
-    "numpy": (Run("numpy", "float64"), Run("numpy", "float32")),
-    "torch": (Run("torch", "float32"), Run("torch", "float64")),
+    "numpy": (Setting("numpy", "float64"), Setting("numpy", "float32")),
+    "torch": (Setting("torch", "float32"), Setting("torch", "float64")),
 }
-
-
-@dataclass(frozen=True)
-class Fault:
-    """Why an exercise is refused: the file, the function in it, and what it does."""
-
-    file: str
-    function: str
-    problem: str
-
-    def __str__(self) -> str:
-        return (
-            f"{self.file}, {self.function}: {self.problem}"
-            if self.function
-            else f"{self.file}: {self.problem}"
-        )
-
-
-@dataclass
-class Proof:
-    """What was tried on one exercise and what came out."""
-
-    exercise: str
-    kind: str
-    tests: int = 0
-    right: int = 0
-    wrong: int = 0
-    wrong_caught: int = 0
-    mutants: int = 0
-    equivalent: int = 0
-    messages: dict[str, str] = field(default_factory=dict)
-    """For each wrong answer, what its author reads."""
-    faults: list[Fault] = field(default_factory=list)
-
-    @property
-    def holds(self) -> bool:
-        return not self.faults
 
 
 def prove(exercise: Exercise, seeds: int = SEEDS) -> Proof:
@@ -95,7 +60,7 @@ def prove(exercise: Exercise, seeds: int = SEEDS) -> Proof:
         case CodeExercise():
             return CodeProof(exercise, seeds).prove()
         case ProofBlocks():
-            return _prove_blocks(exercise)
+            return prove_blocks(exercise)
         case ProofQuestion():
             return Proof(exercise.name, exercise.kind, tests=len(exercise.rubric))
     raise TypeError(f"no way to prove a {type(exercise).__name__}")
@@ -115,31 +80,44 @@ class CodeProof:
 
     def prove(self) -> Proof:
         modules = self._load()
-        if not modules:
+        if not self._set_up(modules):
             return self.proof
+        for step in (self._model_answer, self._right_answers):
+            step()
+            if self.proof.faults:  # what follows would only repeat it
+                return self.proof
+        self._worked_example(modules["tests.py"])
+        self._starter()
+        self._wrong_answers()
+        self._lazy_answers()
+        self._library_calls()
+        self._mutants()
+        return self.proof
+
+    def library_calls(self) -> list[Fault]:
+        """Of an exercise that is proved: does another course_lib answer it?"""
+        if self._set_up(self._load()):
+            self._library_calls()
+        return self.proof.faults
+
+    def _set_up(self, modules: dict[str, ModuleType]) -> bool:
+        if not modules:
+            return False
         tests, right, wrong = modules["tests.py"], modules["right.py"], modules["wrong.py"]
         self.model = getattr(modules["solution.py"], self.exercise.name)
+        self.library = self.exercise.library
         self.tests = tests_in(tests)
+        self.core = next(name for name, test in self.tests.items() if hasattr(test, "is_core"))
         self.proof.tests = len(self.tests)
-        rights = answers_in(right)
-        oracles = [answer for answer in rights.values() if getattr(answer, "is_oracle", False)]
+        self.rights, self.wrongs = answers_in(right), answers_in(wrong)
+        oracles = [answer for answer in self.rights.values() if hasattr(answer, "is_oracle")]
         if len(oracles) != 1:
             self._fault(
                 "right.py", "", f"{len(oracles)} answers are marked @oracle; mark the plainest one"
             )
-            return self.proof
-        self.oracle = Remembered(oracles[0])
-        self.wrongs = answers_in(wrong)
-        for step in (self._model_answer, lambda: self._right_answers(rights)):
-            step()
-            if self.proof.faults:  # what follows would only repeat it
-                return self.proof
-        self._worked_example(tests)
-        self._starter()
-        self._wrong_answers()
-        self._lazy_answers()
-        self._mutants()
-        return self.proof
+            return False
+        self.oracle = AnswerMemo(oracles[0])
+        return True
 
     def _fault(self, file: str, function: str, problem: str) -> None:
         path = f"{self.exercise.folder.parent.name}/{self.exercise.name}/{file}"
@@ -153,7 +131,7 @@ class CodeProof:
             yield
         except AuthorError as error:
             self._fault("tests.py", error.test, error.problem)
-        except _TooSlow as slow:
+        except TooSlow as slow:
             self._fault(file, function, str(slow))
 
     def _worked_example(self, tests: ModuleType) -> None:
@@ -175,24 +153,24 @@ class CodeProof:
                 self._fault(file, "", f"cannot be imported: {error!r}")
         return {} if self.proof.faults else modules
 
-    def _runs(self, library: str | None = None) -> Iterator[Run]:
+    def _runs(self, library: str | None = None) -> Iterator[Setting]:
         libraries = [name for name in self.exercise.libraries if library in (None, name)]
         for name, seed in itertools.product(libraries, range(self.seeds)):
             for run in RUNS[name]:
                 yield replace(run, seed=seed)
 
-    def _run(self, test: Callable, answer: Callable, run: Run) -> Verdict:
-        with _at_most(SECONDS_PER_TEST, f"gives no answer to {test.__name__}"):
+    def _run(self, test: Callable, answer: Callable, run: Setting) -> Verdict:
+        seconds = max(SECONDS_PER_TEST, self.exercise.limits.call_seconds or 0)
+        with time_limit(seconds, f"gives no answer to {test.__name__}"):
             return run_test(test, answer, run, self.oracle, self.exercise.terms)
 
-    def _refusals(self, answer: Callable, runs: Iterable[Run]) -> Iterator[Verdict]:
+    def _refusals(self, answer: Callable, runs: Iterable[Setting]) -> Iterator[Verdict]:
         for run, test in itertools.product(runs, self.tests.values()):
             verdict = self._run(test, answer, run)
             if not verdict.passed:
                 yield verdict
 
     def _model_answer(self) -> None:
-        self.library = self.exercise.library
         for test in self.tests.values():
             before = expect.expectations_met
             with self._blaming("solution.py", self.exercise.name):
@@ -208,14 +186,15 @@ class CodeProof:
         if not self.proof.faults:
             self._must_pass("solution.py", self.exercise.name, self.model, self.library)
 
-    def _right_answers(self, rights: dict[str, Callable]) -> None:
+    def _right_answers(self) -> None:
+        rights = self.rights
         if len(rights) < 2:
             self._fault(
                 "right.py", "", f"has {len(rights)} right answers; write two or more, differently"
             )
         for name in self.exercise.libraries:
             if name != self.library and not any(
-                getattr(a, "library", name) == name for a in rights.values()
+                _library_of(answer, name) == name for answer in rights.values()
             ):
                 self._fault("right.py", "", f"no right answer is written for {name}")
         for name, answer in rights.items():
@@ -225,7 +204,7 @@ class CodeProof:
     def _must_pass(self, file: str, name: str, answer: Callable, library: str | None) -> None:
         with self._blaming(file, name):
             if verdict := next(self._refusals(answer, self._runs(library)), None):
-                where = f"{verdict.test} ({verdict.run}, seed {verdict.run.seed})"
+                where = f"{verdict.test} ({verdict.setting}, seed {verdict.setting.seed})"
                 self._fault(file, name, f"is refused by {where}: {verdict.evidence}")
 
     def _starter(self) -> None:
@@ -264,7 +243,7 @@ class CodeProof:
         caught: set[str] = set()
         said: dict[str, str] = {}
         for name, answer in self.wrongs.items():
-            declared = set(getattr(answer, "fails", ()))
+            declared = set(_declared(answer))
             words = (answer.__doc__ or "").strip()
             if not declared:
                 self._fault("wrong.py", name, "names no test that must catch it: write @fails(...)")
@@ -314,20 +293,65 @@ class CodeProof:
     def _message(self, answer: Callable) -> str:
         """What the author of this wrong answer reads first."""
         run = RUNS[self.library][0]
-        test = self.tests[answer.fails[0]]
-        known = {wrong.__doc__: wrong for wrong in self.wrongs.values()}
-        results = known_results(known, test, run, self.oracle)
+        test = self.tests[_declared(answer)[0]]
+        mistakes = {wrong.__doc__ or "": wrong for wrong in self.wrongs.values()}
+        results = known_results(mistakes, test, run, self.oracle)
         return str(diagnose(self._run(test, answer, run), results))
 
     def _lazy_answers(self) -> None:
         for name, run in itertools.product(lazy_answers(self.model), self._runs(self.library)):
             answer = lazy_answers(self.model)[name]  # a fresh one: some of them remember
             with self._blaming("solution.py", self.exercise.name):
-                verdicts = [self._run(test, answer, run) for test in self.tests.values()]
+                verdicts = self._verdicts(answer, run, whole=run.seed == 0)
                 if share := earned(verdicts, 1.0):
-                    core = next(verdict.test for verdict in verdicts if verdict.core)
                     problem = f"a lazy answer ({name}) earns {share:.0%} of the points"
-                    self._fault("tests.py", core, problem)
+                    self._fault("tests.py", self.core, problem)
+
+    def _verdicts(self, answer: Callable, run: Setting, whole: bool) -> list[Verdict]:
+        """Of all tests; where nothing can be earned any more, of those up to there."""
+        verdicts = []
+        for test in self.tests.values():
+            verdicts.append(self._run(test, answer, run))
+            if not whole and verdicts[-1].core and not verdicts[-1].passed:
+                break
+        return verdicts
+
+    def _library_calls(self) -> None:
+        """One call of a library, which the exercise does not withhold, earns nothing."""
+        withheld, core, run = self.exercise.withholds, self.tests[self.core], RUNS[self.library][0]
+        calls = library_calls(self.exercise.name, inspect.signature(self.model), self.library)
+        rights = [a for a in self.rights.values() if _library_of(a, run.library) == run.library]
+        agrees = agreement(self._small_call(run), rights)
+        passing = [
+            path
+            for path, answers in calls
+            if path not in withheld
+            and any(self._passes(core, answer, run) for answer in answers if agrees(answer))
+        ]
+        if passing:
+            self.proof.faults.append(
+                Fault(
+                    f"{self.exercise.folder.parent.name}/assignment.toml",
+                    self.exercise.name,
+                    f"a call of {passing[0]} passes {self.core}; in its entry write\n"
+                    f"  withholds = {json.dumps([*withheld, *passing])}",
+                )
+            )
+
+    def _small_call(self, setting: Setting) -> CallRequest:
+        """A call that a test makes, the core test's if its arrays are small enough."""
+        tests = sorted(self.tests.values(), key=lambda test: test.__name__ != self.core)
+        logs = [self._run(test, self.model, setting).log for test in tests]
+        calls = [call for log in logs for call in log.arguments]
+        small = (call for call in calls if entries(call) <= SMALL)
+        args, kwargs = next(small, min(calls, key=entries))
+        return CallRequest(function=self.model, setting=setting, args=args, kwargs=kwargs)
+
+    def _passes(self, test: Callable, answer: Callable, run: Setting) -> bool:
+        try:
+            return self._run(test, answer, run).passed
+        except (AuthorError, TooSlow):
+            return False
 
     def _mutants(self) -> None:
         listed = self._listed_equivalents()
@@ -361,7 +385,7 @@ class CodeProof:
                 next(self._refusals(answer, list(runs)), None) is None
                 for _, runs in itertools.groupby(self._runs(self.library), lambda run: run.seed)
             )
-        except _TooSlow:
+        except TooSlow:
             return False
 
     def _listed_equivalents(self) -> set[str]:
@@ -378,32 +402,18 @@ class CodeProof:
         return {entry.get("edit") for entry in entries if entry.get("reason")}
 
 
-class Remembered:
-    """An oracle that computes each answer once: every wrong answer is asked the same questions."""
-
-    def __init__(self, oracle: Callable):
-        self.oracle, self.answers = oracle, {}
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        key = _key((args, kwargs))
-        if key not in self.answers:
-            with np.errstate(all="ignore"):
-                self.answers[key] = self.oracle(*args, **kwargs)
-        return copy.deepcopy(self.answers[key])  # a test may write into what it gets
-
-
-def _key(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return (value.shape, value.dtype.str, value.tobytes())
-    if isinstance(value, dict):
-        return tuple((name, _key(value[name])) for name in sorted(value))
-    if isinstance(value, (list, tuple)):
-        return tuple(map(_key, value))
-    return repr(value)
-
-
 def _no_oracle(*args: Any, **kwargs: Any) -> Any:
     raise AuthorError("right.py marks no answer with @oracle")
+
+
+def _declared(wrong: Callable) -> tuple[str, ...]:
+    """The tests that must catch it, as @fails names them."""
+    return getattr(wrong, "fails", ())
+
+
+def _library_of(answer: Callable, default: str) -> str:
+    """The one library that @only names."""
+    return getattr(answer, "library", default)
 
 
 def answers_in(module: ModuleType) -> dict[str, Callable]:
@@ -414,74 +424,3 @@ def answers_in(module: ModuleType) -> dict[str, Callable]:
         and value.__module__ == module.__name__
         and not name.startswith("_")
     }
-
-
-class _TooSlow(BaseException):
-    """Not an Exception: a test must not take it for an error of the answer."""
-
-
-@contextmanager
-def _at_most(seconds: float, problem: str) -> Iterator[None]:
-    """Stop an endless loop where the platform has an alarm clock.
-
-    Seconds are those of the processor: a busy machine makes no answer slow. One that sleeps is
-    stopped by the clock on the wall.
-    """
-    if not hasattr(signal, "setitimer"):
-        yield
-        return
-
-    def ring(*_: Any) -> None:
-        raise _TooSlow(f"{problem} within {seconds} seconds")
-
-    clocks = (
-        (signal.SIGPROF, signal.ITIMER_PROF, seconds),
-        (signal.SIGALRM, signal.ITIMER_REAL, seconds * WALL),
-    )
-    previous = [signal.signal(number, ring) for number, _, _ in clocks]
-    for _, clock, limit in clocks:
-        signal.setitimer(clock, limit)
-    try:
-        yield
-    finally:
-        for (number, clock, _), before in zip(clocks, previous, strict=True):
-            signal.setitimer(clock, 0)
-            signal.signal(number, before)
-
-
-def _prove_blocks(exercise: ProofBlocks) -> Proof:
-    blocks, proof = exercise.blocks, Proof(exercise.name, exercise.kind, tests=1)
-    file = f"{exercise.folder.parent.name}/{exercise.name}/proof.toml"
-
-    def fault(problem: str) -> None:
-        proof.faults.append(Fault(file, "", problem))
-
-    for order in blocks.proofs():
-        proof.right += 1
-        if blocks.share(order) != 1 or blocks.first_fault(order):
-            fault(f"the valid order {' '.join(order)} does not earn full marks")
-    lazy = {
-        "nothing": [],
-        "one line": list(blocks.letters[:1]),
-        "the lines as shown": list(blocks.letters),
-        "the lines as shown, backwards": list(blocks.letters[::-1]),
-    }
-    for name, answer in lazy.items():
-        if share := blocks.share(answer):
-            fault(f"a lazy answer ({name}) earns {share:.0%} of the points")
-    right = blocks.one_proof
-    for letter, why in blocks.why_not.items():
-        for place in range(len(right) + 1):
-            answer = [*right[:place], letter, *right[place:]]
-            if blocks.share(answer) == 1 or blocks.first_fault(answer) is None:
-                fault(f"the distractor {letter} passes")
-        proof.wrong += 1
-        proof.wrong_caught += 1
-        proof.messages[f"distractor {letter}"] = f"line {letter}: {why}"
-    for i, j in itertools.combinations(range(len(right)), 2):
-        swapped = list(right)
-        swapped[i], swapped[j] = swapped[j], swapped[i]
-        valid = any(swapped == order for order in blocks.proofs())
-        if (blocks.share(swapped) == 1) != valid:
-            fault(f"the order {' '.join(swapped)} is marked wrongly")
-    return proof

@@ -24,10 +24,10 @@ class Test:
     line: int
 
 
-def library_of(source: str) -> str | None:
-    """The library that the first line of an answer names."""
+def library_of(source: str) -> str:
+    """The library that the first line of an answer names, or nothing."""
     first = re.match(FIRST_LINE, source.lstrip())
-    return first and first[1]
+    return first[1] if first else ""
 
 
 def check_prompt(path: Path) -> None:
@@ -88,14 +88,14 @@ def check_solution(path: Path, name: str) -> None:
             "annotate it: -> np.ndarray, -> float, -> tuple[np.ndarray, np.ndarray]",
             function.lineno,
         )
-    if library_of(path.read_text()) is None:
+    if not library_of(path.read_text()):
         raise BadExercise(
             path, "does not begin with the student's choice", 'begin with library = "numpy"', 1
         )
 
 
 def read_tests(path: Path, name: str) -> tuple[Test, ...]:
-    tests = []
+    tests: list[Test] = []
     for node in _parse(path).body:
         if not isinstance(node, ast.FunctionDef) or not node.name.startswith("test_"):
             continue

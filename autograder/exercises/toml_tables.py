@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from autograder.errors import CourseError
 from autograder.paths import ROOT
 
 A_KIND = {
@@ -18,7 +19,7 @@ A_KIND = {
 }
 
 
-class BadExercise(Exception):
+class BadExercise(CourseError):
     """An exercise folder that cannot be used: where, what, and what to do."""
 
     def __init__(self, path: Path, problem: str, remedy: str, line: int | None = None):

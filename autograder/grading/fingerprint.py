@@ -18,10 +18,9 @@ WORKER = (
     "autograder.grading.worker",
     "autograder.grading.warm_grader",
     "autograder.sandbox.launcher",
-    "autograder.sandbox.warm",
     "autograder.sandbox.in_kernel",
 )
-"""The last three are programs that the others start by name."""
+"""The last two are programs that the others start by name."""
 NOTEBOOK = "course_lib.checking.notebook"
 """What the first cell of every released notebook imports."""
 OURS = ("autograder", "course_lib")

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -89,14 +89,17 @@ class Listener:
 def grade_class(
     course: Path,
     stem: str,
-    make_pool: Callable[[Path, bytes], Pool],
+    make_pool: Callable[[Path, bytes], AbstractContextManager[Pool]],
     *,
     only: str = "*",
     again: bool = False,
     device: str = "cpu",
     listener: Listener | None = None,
 ) -> Report:
-    """Grade all that is new or changed; `again` grades everything."""
+    """Grade all that is new or changed; `again` grades everything.
+
+    Raises CourseIsBusy, NotReleased, CannotRecord, and what the pool raises.
+    """
     course, listener = course.resolve(), listener or Listener()
     started, report = time.perf_counter(), Report(stem)
     with _clear_words(), ExitStack() as stack:

@@ -6,16 +6,21 @@ ordinary level names nobody: the log in grading/ has all of it, and so has the l
 """
 
 import glob
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
 import nbformat
+from nbformat import NotebookNode
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from autograder.grading.grade_class import grade_class
+from autograder.grading.grade_class import Pool, grade_class
 from autograder.grading.journal import Journal
+from autograder.grading.outcome import Outcome
 from autograder.grading.rebuild import Unreadable, rebuild
+from autograder.grading.referee import Job
 from autograder.grading.sentences import anonymous, in_full
 from autograder.grading.warm_grader import grade_here
 
@@ -23,7 +28,9 @@ from autograder.grading.warm_grader import grade_here
 class Rebuild(NbGraderPreprocessor):
     """Take only texts from the submission, before any other step can stumble over the rest."""
 
-    def preprocess(self, nb, resources):
+    def preprocess(
+        self, nb: NotebookNode, resources: dict[str, Any]
+    ) -> tuple[NotebookNode, dict[str, Any]]:
         stem, course = resources["nbgrader"]["notebook"], _course(self)
         released = nbformat.read(course / "release" / stem / f"{stem}.ipynb", as_version=4)
         try:
@@ -37,7 +44,9 @@ class Rebuild(NbGraderPreprocessor):
 class Referee(NbGraderPreprocessor):
     """Run, judge and record one submission; the notebook comes back with its verdicts."""
 
-    def preprocess(self, nb, resources):
+    def preprocess(
+        self, nb: NotebookNode, resources: dict[str, Any]
+    ) -> tuple[NotebookNode, dict[str, Any]]:
         stem, student = (resources["nbgrader"][name] for name in ("assignment", "student"))
         course = _course(self)
         report = grade_class(course, stem, _warm_pool(stem), only=glob.escape(student), again=True)
@@ -56,13 +65,13 @@ def _course(step: NbGraderPreprocessor) -> Path:
     return Path(CourseDirectory(parent=step).root).resolve()
 
 
-def _as_files(nb: nbformat.NotebookNode, stem: str) -> dict[str, bytes]:
+def _as_files(nb: NotebookNode, stem: str) -> dict[str, bytes]:
     return {f"{stem}.ipynb": nbformat.writes(nb).encode()}
 
 
-def _warm_pool(stem: str):
+def _warm_pool(stem: str) -> Callable[[Path, bytes], AbstractContextManager[Pool]]:
     @contextmanager
-    def make(folder: Path, data: bytes):
+    def make(folder: Path, data: bytes) -> Iterator[Pool]:
         yield _Here(data, stem)
 
     return make
@@ -72,6 +81,6 @@ class _Here:
     def __init__(self, data: bytes, stem: str):
         self._data, self._stem = data, stem
 
-    def grade(self, jobs):
+    def grade(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
         for job in jobs:
             yield grade_here(self._data, self._stem, job)

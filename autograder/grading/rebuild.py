@@ -83,7 +83,7 @@ def rebuild(files: dict[str, bytes], released: nbformat.NotebookNode, stem: str)
     for cell in result.notebook.cells:
         kept.append(cell)
         grade_id = _nbgrader(cell).get("grade_id")
-        if _nbgrader(cell).get("solution"):
+        if grade_id and _nbgrader(cell).get("solution"):
             _fill_in(cell, copies.get(grade_id, []), result)
         kept += own.pop(grade_id, [])
     result.notebook.cells = kept

@@ -25,13 +25,13 @@ from autograder.grading.redact import for_student
 from autograder.grading.suspicious import mentioned, suspicious
 from autograder.sandbox import codec, limits
 from autograder.sandbox.bounds import of_a_submission
-from autograder.sandbox.host import Gone, NoSandbox, Sandbox, Student
+from autograder.sandbox.host import NoSandbox, ProcessEnded, Sandbox, StudentProcess
 from course_lib.checking import recordings
 from course_lib.checking.answers import NoAnswer
 from course_lib.checking.findings import Cause, FailureKind, Finding
 from course_lib.checking.judge import judge, judge_proof, report
 from course_lib.checking.perform import CallRequest, CallResult
-from course_lib.checking.run import DEFAULT_DTYPE, Run
+from course_lib.checking.setting import DEFAULT_DTYPE, Setting
 from course_lib.checking.terms import NO_LIMITS, NO_TERMS, Limits, Terms
 from course_lib.checking.verdicts import Verdict, earned
 
@@ -171,7 +171,7 @@ class Grader:
         exercise = recordings.read(folder)
         library = attempt.prepare(name, check, Terms.from_dict(exercise))
         device = attempt.device if library == "torch" else "cpu"
-        run = Run(library, DEFAULT_DTYPE[library], device)
+        run = Setting(library, DEFAULT_DTYPE[library], device)
         return judge(name, run, folder, exercise, attempt.call, hidden=hidden)
 
     def _judge(
@@ -201,7 +201,7 @@ class Grader:
                     meta.grade_id, points, meta.points, answer=answer, findings=(finding,)
                 ), verdict
             verdicts = seen + self._verdicts(name, meta.grade_id, folder, attempt, hidden=True)
-            exercise, run = recordings.read(folder), verdicts[0].run
+            exercise, run = recordings.read(folder), verdicts[0].setting
             attempt.incidents += [
                 Note.of(Kind.WITHHELD_NAME, exercise=name, withheld=withheld)
                 for withheld in suspicious(attempt.mentioned, tuple(exercise["withholds"]))
@@ -215,7 +215,7 @@ class Grader:
                 state, reason = "graded", str(nothing)
             else:
                 state, reason = "not attempted", "not written yet"
-        except Gone as gone:
+        except ProcessEnded as gone:
             state, reason = "graded", str(gone)
         except NoSandbox:
             raise
@@ -244,7 +244,7 @@ class Attempt:
     too_slow: bool = False
     hushed: bool = False
     """It may know hidden inputs: no word of its own is passed on any more."""
-    _student: Student | None = None
+    _student: StudentProcess = field(init=False)
     _fatal: set[str] = field(default_factory=set)
     _restarts: int = 0
     _deaths: Counter[str] = field(default_factory=Counter)
@@ -266,26 +266,26 @@ class Attempt:
     def mentioned(self) -> set[str]:
         return mentioned([cell.source for cell in self.rebuilt.code()])
 
-    def _new_process(self, memory: int | None = None) -> Student:
+    def _new_process(self, memory: int | None = None) -> StudentProcess:
         """One that has only the time that those before it left."""
         student = self.sandbox.student(memory, self.own)
         student.deadline = self._deadline
         return student
 
-    def _begin(self, student: Student, keep: bool = False) -> None:
+    def _begin(self, student: StudentProcess, keep: bool = False) -> None:
         cells = [cell for cell in self.rebuilt.code() if cell.id not in self._fatal]
         try:
             student.begin(_seed_to_tell(self.seed))
             self._deadline = student.deadline
             if not keep and student.only_define({cell.id: cell.source for cell in cells}):
                 return
-        except Gone as gone:  # pragma: no cover  (nothing of the student's has run)
+        except ProcessEnded as gone:  # pragma: no cover  (nothing of the student's has run)
             self.incidents.append(Note.of(Kind.NOT_STARTED, str(gone), cause=gone.kind))
             return
         for number, cell in enumerate(cells, start=1):
             try:
                 answer = student.run_cell(cell.id, cell.source)
-            except Gone as gone:
+            except ProcessEnded as gone:
                 self._fatal.add(cell.id)
                 self._tell(Note.of(Kind.CELL_LEFT_OUT, str(gone), cell=cell.id, cause=gone.kind))
                 if keep:
@@ -294,8 +294,8 @@ class Attempt:
                     self._start_again(keep)
                 return
             if student.interrupted:
-                too_slow = {"limit": student.cell_seconds, "cause": FailureKind.TOO_SLOW}
-                self._tell(Note.of(Kind.CELL_TOO_SLOW, cell=cell.id, **too_slow))
+                limit, cause = student.cell_seconds, FailureKind.TOO_SLOW
+                self._tell(Note.of(Kind.CELL_TOO_SLOW, cell=cell.id, limit=limit, cause=cause))
             if keep:
                 self._keep_outputs(cell, number, answer)
 
@@ -310,7 +310,7 @@ class Attempt:
     def begin_exercise(self, name: str) -> None:
         self._exercise, self._prepared = name, None
 
-    def _alive(self) -> Student:
+    def _alive(self) -> StudentProcess:
         if not self._student.alive:
             self._deaths[self._in_use_by] += 1
             self._in_use_by = ""
@@ -320,7 +320,9 @@ class Attempt:
             if self._student.alive and self._prepared:
                 self._student.prepare(*self._prepared)
         if often or not self._student.alive:
-            raise Gone("it was not run any more: your code has ended the Python process too often")
+            raise ProcessEnded(
+                "it was not run any more: your code has ended the Python process too often"
+            )
         self._in_use_by = self._exercise
         return self._student
 
@@ -356,22 +358,22 @@ class Attempt:
     def _its_word(self, text: Any, *at_most: int) -> str:
         return HUSHED if self.hushed else _word(text, *at_most)
 
-    def call(self, question: CallRequest) -> CallResult:
+    def call(self, request: CallRequest) -> CallResult:
         """The transport of every call that a test makes."""
         try:
             student = self._alive()
-            if question.at_most is not None:
-                return self._call_in_little_memory(question)
-            return self._call(student, question)
-        except Gone as gone:
+            if request.at_most is not None:
+                return self._call_in_little_memory(request, request.at_most)
+            return self._call(student, request)
+        except ProcessEnded as gone:
             self._tell(self._call_failed(str(gone), gone.kind))
             return CallResult(failure=str(gone), cause=Cause(gone.kind))
 
-    def _call(self, student: Student, question: CallRequest) -> CallResult:
-        reply = student.call(question)
+    def _call(self, student: StudentProcess, request: CallRequest) -> CallResult:
+        result = student.call(request)
         if student.interrupted:
-            self._tell(self._call_failed(reply.failure, FailureKind.TOO_SLOW))
-        return reply
+            self._tell(self._call_failed(result.failure, FailureKind.TOO_SLOW))
+        return result
 
     def _call_failed(self, reason: str, cause: FailureKind) -> Note:
         return Note.of(Kind.CALL_FAILED, reason, exercise=self._exercise, cause=cause)
@@ -381,17 +383,17 @@ class Attempt:
             self.incidents.append(note)
         self.too_slow |= note.fact.cause is FailureKind.TOO_SLOW
 
-    def _call_in_little_memory(self, question: CallRequest) -> CallResult:
+    def _call_in_little_memory(self, request: CallRequest, at_most: int) -> CallResult:
         """In a process of its own, to which the kernel gives no more from the first line on."""
-        with self._new_process(question.at_most + MEMORY_SLACK) as student:
+        with self._new_process(at_most + MEMORY_SLACK) as student:
             self._begin(student)
-            if student.alive:
+            if student.alive and self._prepared:
                 student.prepare(*self._prepared)
-                reply = self._call(student, question)
-                if reply.cause and reply.cause.kind is FailureKind.OUT_OF_MEMORY:
-                    words = f"needed more than {question.at_most / limits.MEBIBYTE:.3g} MiB"
+                result = self._call(student, request)
+                if result.cause and result.cause.kind is FailureKind.OUT_OF_MEMORY:
+                    words = f"needed more than {at_most / limits.MEBIBYTE:.3g} MiB"
                     return CallResult(failure=words, cause=Cause(FailureKind.OVER_MEMORY))
-                return reply
+                return result
         words = "its cells need more memory than this exercise allows"
         return CallResult(failure=words, cause=Cause(FailureKind.OVER_MEMORY))
 
@@ -409,7 +411,7 @@ class Attempt:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._student:
+        if hasattr(self, "_student"):
             self._student.kill()
 
 
@@ -479,7 +481,7 @@ def _finding(verdict: Verdict) -> Finding:
 
 
 class _Clock:
-    def __init__(self):
+    def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self._last = time.perf_counter()
 

@@ -12,6 +12,7 @@ from typing import Any
 import click
 import nbformat
 from nbgrader.api import Gradebook, MissingEntry
+from sqlalchemy.exc import DBAPIError
 
 from autograder.errors import CourseError
 from autograder.files import write_atomically
@@ -29,7 +30,7 @@ def chapter_folders(course: Path) -> dict[str, Path]:
 
 def released_version(course: Path, stem: str) -> str:
     notebook = nbformat.read(course / "release" / stem / f"{stem}.ipynb", as_version=4)
-    return notebook.metadata.course.version
+    return str(notebook.metadata.course.version)
 
 
 def prepare_course(course: Path) -> None:
@@ -38,7 +39,7 @@ def prepare_course(course: Path) -> None:
     write_atomically(course / "nbgrader_config.py", settings)
 
 
-def nbgrader_api(course: Path):
+def nbgrader_api(course: Path) -> Any:
     """nbgrader's own programming interface on this course folder."""
     find_tools()
     from nbgrader.apps import NbGraderAPI
@@ -48,9 +49,9 @@ def nbgrader_api(course: Path):
 
 def why(result: dict) -> str:
     """What nbgrader says of a failure, without its log and its traceback."""
-    said = f"{result.get('log', '')}\n{result.get('error', '')}".strip().splitlines()
-    raised = [line for line in said if re.match(r"\s*[\w.]+(Error|Exception): ", line)]
-    reasons = [line for line in raised if "for details on the specific" not in line] or said
+    lines = f"{result.get('log', '')}\n{result.get('error', '')}".strip().splitlines()
+    raised = [line for line in lines if re.match(r"\s*[\w.]+(Error|Exception): ", line)]
+    reasons = [line for line in raised if "for details on the specific" not in line] or lines
     return re.sub(r"^\s*[\w.]+: ", "", reasons[-1])
 
 
@@ -115,18 +116,29 @@ class NoCourse(CourseError):
         )
 
 
+class NoGradebook(CourseError):
+    """The database of the gradebook cannot be opened, read or written."""
+
+
 @contextmanager
 def open_gradebook(course: Path) -> Iterator[Gradebook]:
-    """nbgrader's gradebook, wherever this course keeps it."""
+    """nbgrader's gradebook, wherever this course keeps it.
+
+    Raises NoCourse, and NoGradebook where the database or its disk refuses.
+    """
     if not (course / "nbgrader_config.py").is_file():
         raise NoCourse(course)
     find_tools()
     course_id = nbgrader_configuration(course).CourseDirectory.course_id
-    with Gradebook(gradebook_address(course), course_id) as gradebook:
-        yield gradebook
+    try:
+        with Gradebook(gradebook_address(course), course_id) as gradebook:
+            yield gradebook
+    except DBAPIError as error:
+        raise NoGradebook(f"the gradebook of {course} refuses: {error.orig}") from error
 
 
-def the_assignment(gradebook: Gradebook, stem: str):
+def the_assignment(gradebook: Gradebook, stem: str) -> Any:
+    """nbgrader's row of it. Raises UsageError where it was not released."""
     try:
         return gradebook.find_assignment(stem)
     except MissingEntry:

@@ -14,6 +14,7 @@ from autograder.exercises.assignment import (
     ProofBlocks,
     ProofQuestion,
 )
+from autograder.exercises.sources import Test
 from autograder.release.course_folder import nbgrader_configuration
 from course_lib.checking.terms import Limits
 
@@ -93,7 +94,7 @@ def task(exercise: Exercise) -> str:
 
 
 def _properties(exercise: CodeExercise) -> str:
-    def line(test) -> str:
+    def line(test: Test) -> str:
         first = " *(this one first: until it holds, the others earn nothing)*" if test.core else ""
         later = " *(checked when you hand in)*" if test.hidden else ""
         return f"- {test.property}{first}{later}"

@@ -30,8 +30,8 @@ class OutlinedExercise:
     @classmethod
     def from_entry(cls, entry: dict[str, Any]) -> "OutlinedExercise":
         """Raises KeyError where it is no entry of checks/assignment.json."""
-        keys = ("name", "number", "title", "kind")
-        return cls(*(entry[key] for key in keys), cells=CellIds.of_entry(entry))
+        name, number, title, kind = (entry[key] for key in ("name", "number", "title", "kind"))
+        return cls(name, number, title, kind, CellIds.of_entry(entry))
 
 
 @dataclass(frozen=True)

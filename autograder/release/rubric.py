@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nbconvert.preprocessors import Preprocessor
+from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 from nbgrader.coursedir import CourseDirectory
 
@@ -64,7 +65,7 @@ def write_rubrics(assignment: Assignment, grader: Path) -> None:
 class ShowRubric(Preprocessor):
     """Yes-or-no points and the model proof, for whoever marks."""
 
-    def preprocess(self, nb, resources):
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         if OF_THE_FORMGRADER not in resources:
             return nb, resources
         course = Path(CourseDirectory(parent=self).root)

@@ -13,14 +13,18 @@ from autograder.typeset.typesetter import Typesetter
 class FeedbackExporter(HTMLExporter):
     """What `course grade` never saw gets nbgrader's page."""
 
-    def from_filename(self, filename: str, resources: dict | None = None, **kw: Any) -> tuple:
-        whose = (resources or {}).get("nbgrader", {})
+    def from_filename(
+        self, filename: str, resources: dict[str, Any] | None = None, **kw: Any
+    ) -> tuple[str, dict[str, Any]]:
+        resources = resources or {}
+        whose = resources.get("nbgrader", {})
         student, stem = whose.get("student"), whose.get("assignment")
         course = Path(self.parent.coursedir.root).resolve()
         with Journal(course / "grading" / "journal.db") as journal:
             outcome = journal.last_recorded(student, stem)
         if outcome is None:
-            return super().from_filename(filename, resources, **kw)
+            page: tuple[str, dict[str, Any]] = super().from_filename(filename, resources, **kw)
+            return page
         (submission,) = submissions_of(course, stem, [outcome])
         with Typesetter() as typesetter:
             html = feedback_page(course, stem, submission, typesetter)

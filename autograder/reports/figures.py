@@ -4,14 +4,19 @@ import io
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 import matplotlib as mpl
 import numpy as np
 from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import AutoLocator
 
 from course_lib.plots import COLOURS, INK, MUTED, new_figure
+
+if TYPE_CHECKING:
+    from autograder.reports.class_report import ExerciseCount, Summary
 
 BARS = 8
 """So many of the hardest properties and of the misconceptions are drawn; tables have all."""
@@ -31,12 +36,12 @@ SHAPES = {"broad": Shape(9.6, True), "narrow": Shape(4.6, False)}
 """The second is for a phone, where the first would be too small to read."""
 
 
-def class_pictures(summary) -> dict[str, list[Markup]]:
+def class_pictures(summary: "Summary") -> dict[str, list[Markup]]:
     """Totals, exercises, and what went wrong most often, as SVG whose words are text."""
     return {name: list(_pictures(summary, shape)) for name, shape in SHAPES.items()}
 
 
-def _pictures(summary, shape: Shape) -> Iterator[Markup]:
+def _pictures(summary: "Summary", shape: Shape) -> Iterator[Markup]:
     totals, axes = new_figure(shape.width, 2.7)
     _totals(axes, summary)
     words = "How many students have how many points; the tables hold the numbers."
@@ -57,7 +62,7 @@ def _pictures(summary, shape: Shape) -> Iterator[Markup]:
         (f"{p.number}: {p.property}", p.failed / p.of, f"{p.failed} of {p.of}") for p in hardest
     ]
     _bars(first, "Properties that fail", fails, COLOURS[0])
-    made = [(f"{m.number}: {m.mistake}", m.students, f"{m.students}") for m in slips]
+    made = [(f"{m.number}: {m.mistake}", float(m.students), f"{m.students}") for m in slips]
     _bars(second, "Mistakes that were recognised", made, COLOURS[1])
     words = "The hardest properties and the commonest mistakes; tables hold them all."
     yield _svg(stumbled, words, shape)
@@ -74,7 +79,7 @@ def _svg(fig: Figure, alt: str, shape: Shape) -> Markup:
     )
 
 
-def _totals(axes: Axes, summary) -> None:
+def _totals(axes: Axes, summary: "Summary") -> None:
     bins = np.linspace(0, summary.most, min(11, int(summary.most) + 1) or 2)
     counts, edges = np.histogram(summary.totals, bins)
     axes.bar(edges[:-1], counts, np.diff(edges), align="edge", color=COLOURS[0], edgecolor="white")
@@ -99,10 +104,10 @@ def _totals(axes: Axes, summary) -> None:
     axes.set(xlabel="points", ylabel="students", xlim=(0, summary.most))
     number = len(summary.totals)
     axes.set_title(f"{number} submission{'s' * (number != 1)}", loc="left", pad=14)
-    axes.yaxis.get_major_locator().set_params(integer=True)
+    axes.yaxis.set_major_locator(_whole_numbers())
 
 
-def _exercises(axes: Axes, exercises: list, shape: Shape) -> None:
+def _exercises(axes: Axes, exercises: list["ExerciseCount"], shape: Shape) -> None:
     """Stacked shares; each part has its own hatch, since colour alone says nothing."""
     names = [
         f"{e.number}  {textwrap.shorten(e.title, WORDS, placeholder=' ...')}" for e in exercises
@@ -125,7 +130,7 @@ def _exercises(axes: Axes, exercises: list, shape: Shape) -> None:
         for bar, count in zip(bars, counts, strict=True):
             if count:
                 x, y = bar.get_x() + bar.get_width() / 2, bar.get_y() + bar.get_height() / 2
-                axes.text(x, y, count, ha="center", va="center", color=ink, size=9, bbox=paper)
+                axes.text(x, y, f"{count}", ha="center", va="center", color=ink, size=9, bbox=paper)
         left += counts
     if shape.beside:
         axes.set_yticks(places, names)
@@ -135,10 +140,19 @@ def _exercises(axes: Axes, exercises: list, shape: Shape) -> None:
             axes.text(0, place - 0.48, name, va="center", size=9)
     axes.invert_yaxis()
     axes.set(xlabel="students", xlim=(0, max(left)))
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.set_major_locator(_whole_numbers())
     axes.figure.suptitle("Exercises", x=0.01, ha="left", fontsize=12)
-    columns, where = (len(parts), "upper right") if shape.beside else (2, "lower left")
-    axes.figure.legend(loc=f"outside {where}", ncols=columns, frameon=False, fontsize=9)
+    where: Literal["outside upper right", "outside lower left"]
+    columns, where = (
+        (len(parts), "outside upper right") if shape.beside else (2, "outside lower left")
+    )
+    axes.figure.legend(loc=where, ncols=columns, frameon=False, fontsize=9)
+
+
+def _whole_numbers() -> AutoLocator:
+    locator = AutoLocator()
+    locator.set_params(integer=True)
+    return locator
 
 
 def _bars(axes: Axes, title: str, bars: list[tuple[str, float, str]], colour: str) -> None:

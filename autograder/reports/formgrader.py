@@ -20,7 +20,7 @@ from autograder.release.rubric import OF_THE_FORMGRADER
 from course_lib.checking.findings import Finding
 
 
-class ShowEvidence(Preprocessor):  # type: ignore[misc]  # nbconvert has no types
+class ShowEvidence(Preprocessor):
     """For each check that failed: got, expected, and the known mistake, hidden tests included."""
 
     def preprocess(

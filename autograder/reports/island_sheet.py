@@ -11,8 +11,8 @@ from fractions import Fraction
 import numpy as np
 
 from autograder.reports.quiz import Question
-from course_lib import softmax, softmax_at
 from course_lib.island import NAMES
+from course_lib.softmax_family import softmax, softmax_at
 
 LEVELS = ((3, 2, 1, 1), (2, 1, 1, 0), (3, 1, 1, 0), (3, 2, 1, 0), (3, 2, 2, 0), (4, 2, 1, 0))
 """Loudnesses whose weights, powers of two over their sum, can be worked out by hand."""

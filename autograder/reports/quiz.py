@@ -21,7 +21,7 @@ from autograder.exercises.prove import RUNS, answers_in
 from autograder.files import write_atomically
 from autograder.reports.pages import page, sentence
 from autograder.typeset.typesetter import Typesetter
-from course_lib.checking.run import Run
+from course_lib.checking.setting import Setting
 from course_lib.checking.verdicts import Verdict, load_module, run_test, tests_in
 
 MINUTES = 4
@@ -47,7 +47,8 @@ class Question:
 
 def write_quiz(assignment: Assignment, seed: int, number: int, folder: Path) -> tuple[Path, Path]:
     asked = make_quiz(assignment, seed, number)
-    sheet, key = (folder / f"{assignment.stem}-{seed}{of}.html" for of in ("", "-key"))
+    sheet = folder / f"{assignment.stem}-{seed}.html"
+    key = folder / f"{assignment.stem}-{seed}-key.html"
     with Typesetter() as typesetter:
         for path, is_key in ((sheet, False), (key, True)):
             html = page(
@@ -113,7 +114,7 @@ class Mistakes:
 
     def which_fail(self, name: str, chance: random.Random) -> Question | None:
         """Only where some hold: to tick all is no question."""
-        fails = set(self.wrong[name].fails)
+        fails = set(self._fails(name))
         if len(fails) > len(self.tests) / 2:
             return None
         tests = list(self.exercise.tests)
@@ -163,19 +164,25 @@ class Mistakes:
         return None
 
     def _purpose(self) -> str:
-        return " ".join(ast.get_docstring(self.exercise.signature).partition("\n\n")[0].split())
+        text = ast.get_docstring(self.exercise.signature) or ""
+        return " ".join(text.partition("\n\n")[0].split())
 
     def _slip(self, name: str) -> str:
-        return " ".join(self.wrong[name].__doc__.split())
+        return " ".join((self.wrong[name].__doc__ or "").split())
+
+    def _fails(self, name: str) -> tuple[str, ...]:
+        """The tests that this wrong answer fails, as its author has marked it."""
+        fails: tuple[str, ...] = getattr(self.wrong[name], "fails", ())
+        return fails
 
     def _verdict(self, name: str, test: str) -> Verdict:
         library = getattr(self.wrong[name], "library", self.exercise.library)
-        run: Run = RUNS[library][0 if library == "numpy" else 1]
+        run: Setting = RUNS[library][0 if library == "numpy" else 1]
         return run_test(self.tests[test], self.wrong[name], run, self.oracle)
 
     def _evidence(self, name: str) -> list[str]:
         """What the tests find, as its author would read it."""
-        verdicts = [self._verdict(name, test) for test in self.wrong[name].fails]
+        verdicts = [self._verdict(name, test) for test in self._fails(name)]
         hidden = "the numbers are drawn when it is marked"
         return [
             f"{v.property}: {hidden if v.hidden else v.evidence}. {sentence(v.hint)}"
@@ -248,7 +255,8 @@ def _list(value: Any) -> str | None:
     if not isinstance(value, list):
         return _number(value)
     parts = [_list(item) for item in value]
-    return None if None in parts else f"({', '.join(parts)})"
+    sayable = [part for part in parts if part is not None]
+    return f"({', '.join(sayable)})" if len(sayable) == len(parts) else None
 
 
 def _number(value: float) -> str | None:
@@ -257,5 +265,6 @@ def _number(value: float) -> str | None:
         if nearest is not None and abs(value / unit - nearest) < 1e-9 and abs(nearest) < 1000:
             if not word or not nearest:
                 return str(nearest)
-            return f"{ {1: '', -1: '-'}.get(nearest, f'{nearest} ') }{word}"
+            factor = {Fraction(1): "", Fraction(-1): "-"}.get(nearest, f"{nearest} ")
+            return f"{factor}{word}"
     return {math.inf: "inf", -math.inf: "-inf"}.get(value, "nan" if math.isnan(value) else None)

@@ -25,10 +25,11 @@ from autograder.grading.gradebook import (
     SUBMISSION,
     SUBMITTED,
 )
-from autograder.grading.outcome import Finding, Mark, Outcome
+from autograder.grading.outcome import Mark, Outcome
 from autograder.release.course_folder import gradebook_address
 from autograder.release.outline import Outline, OutlinedExercise
 from course_lib.checking import percent
+from course_lib.checking.findings import Finding
 
 
 @dataclass

@@ -38,7 +38,10 @@ class Sheet:
 
 
 def read_sheet(path: Path) -> Sheet:
-    """Any of the usual encodings and separators; empty lines are no rows."""
+    """Any of the usual encodings and separators; empty lines are no rows.
+
+    Raises BadTable for what is no table, and OSError.
+    """
     data = path.read_bytes()
     if data.startswith(b"PK"):
         raise BadTable(

@@ -10,7 +10,7 @@ FILE = "extensions.csv"
 ALL = "all"
 """In the place of an assignment: an accommodation for the whole course."""
 COLUMNS = ("student", "assignment", "hours")
-_KNOWN = {
+_HEADERS = {
     "student": ("student", "id", "studentid", "username", "userid"),
     "assignment": ("assignment", "chapter"),
     "hours": ("hours", "hour"),
@@ -56,11 +56,14 @@ def write_extensions(course: Path, extensions: Extensions) -> None:
 
 
 def read_list(path: Path) -> list[Extension]:
-    """A table with a student, an assignment or none (which means all), and hours or days."""
+    """A table with a student, an assignment or none (which means all), and hours or days.
+
+    Raises BadTable, with the line that is wrong.
+    """
     sheet = read_sheet(path)
     named = {plain(name): name for name in sheet.header}
     columns = {
-        field: named[name] for field, names in _KNOWN.items() for name in names if name in named
+        field: named[name] for field, names in _HEADERS.items() for name in names if name in named
     }
     if "student" not in columns or not columns.keys() & {"hours", "days"}:
         raise BadTable(

@@ -65,18 +65,20 @@ class Read:
 
 
 def read_students(path: Path) -> Read:
-    """Everybody in this table once, however its columns are called."""
+    """Everybody in this table once, however its columns are called. Raises BadTable, OSError."""
     sheet = read_sheet(path)
     columns = _columns(sheet.header, path)
-    found: dict[str, tuple[Student, int]] = {}
-    notes, refused, derived = list(sheet.notes), [], set()
+    first_seen: dict[str, tuple[Student, int]] = {}
+    notes = list(sheet.notes)
+    refused: list[str] = []
+    derived: set[str] = set()
     for row in sheet.rows:
         student = _student(row, columns, notes, refused)
         if student is None:
             continue
         if not row.cells.get(columns.get("id", "")):
             derived.add(student.id)
-        other, line = found.setdefault(student.id.casefold(), (student, row.number))
+        other, line = first_seen.setdefault(student.id.casefold(), (student, row.number))
         if line == row.number:
             continue
         if plain(other.name) == plain(student.name):
@@ -86,7 +88,7 @@ def read_students(path: Path) -> Read:
                 f"line {row.number}: {student.id} is {student.name} here and {other.name} in "
                 f"line {line}; only the first was taken"
             )
-    students = [student for student, _ in found.values()]
+    students = [student for student, _ in first_seen.values()]
     if not students:
         raise BadTable(f"Nobody stands in {path}.")
     return Read(students, notes + _shared_addresses(students), refused, frozenset(derived))
@@ -94,18 +96,16 @@ def read_students(path: Path) -> Read:
 
 def _columns(header: list[str], path: Path) -> dict[str, str]:
     """Which of the header's names gives each field."""
-    known = {plain(name): name for name in header}
+    by_plain_name = {plain(name): name for name in header}
     columns = {}
     for field, names in HEADERS.items():
         for name in names.split():
-            if name in known:
-                columns[field] = known[name]
+            if name in by_plain_name:
+                columns[field] = by_plain_name[name]
                 break
-    if header[0] in _CANVAS and known.keys() >= {
-        "id",
-        "sisloginid",
-    }:  # there ID is Canvas's own number, which nobody logs in with
-        columns |= {"id": known["sisloginid"], "lms_user_id": known["id"]}
+    if header[0] in _CANVAS and by_plain_name.keys() >= {"id", "sisloginid"}:
+        # there ID is Canvas's own number, which nobody logs in with
+        columns |= {"id": by_plain_name["sisloginid"], "lms_user_id": by_plain_name["id"]}
     if "id" not in columns and "email" not in columns:
         raise BadTable(
             f"{path} has no column with an id or an e-mail address. Its first line is: "
@@ -160,7 +160,10 @@ def _shared_addresses(students: Iterable[Student]) -> list[str]:
 
 
 def known_students(course: Path) -> list[Student]:
-    """The class list of this course; empty where none was given."""
+    """The class list of this course; empty where none was given.
+
+    Raises BadTable where the list has lost its ids.
+    """
     path = course / LIST
     if not path.is_file():
         return []
@@ -175,13 +178,16 @@ def known_students(course: Path) -> list[Student]:
 
 def labels(students: Iterable[Student]) -> Callable[[str], str]:
     """From an id to what is printed."""
-    known = {student.id: student.label for student in students}
-    return lambda id: known.get(id, id)
+    label_of = {student.id: student.label for student in students}
+    return lambda id: label_of.get(id, id)
 
 
-def refuse_new_ids(path: Path, read: Read, known: Iterable[Student]) -> None:
-    """An address without an id must not make a second student of somebody who is known."""
-    by_address = {s.email.casefold(): s.id for s in known if s.email}
+def refuse_new_ids(path: Path, read: Read, enrolled: Iterable[Student]) -> None:
+    """An address without an id must not make a second student of somebody who is known.
+
+    Raises BadTable.
+    """
+    by_address = {s.email.casefold(): s.id for s in enrolled if s.email}
     for student in read.students:
         here = by_address.get(student.email.casefold(), student.id)
         if student.id in read.derived and here != student.id:

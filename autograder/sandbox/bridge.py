@@ -10,12 +10,12 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import zmq
-from jupyter_client.blocking import BlockingKernelClient
+from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.connect import write_connection_file
 from matplotlib.font_manager import fontManager, json_dump
 
@@ -88,7 +88,7 @@ class Kernel:
     def interrupt(self) -> None:
         self._process.send_signal(signal.SIGINT)
 
-    def ask(self, request: dict[str, Any], buffers: list[bytes] = ()) -> None:
+    def ask(self, request: dict[str, Any], buffers: Sequence[bytes] = ()) -> None:
         """Have in_kernel.py see to it."""
         self._converse(self._put(request, buffers), lambda message: None)
 
@@ -106,15 +106,17 @@ class Kernel:
         failed = reply["status"] == "error"
         return shows.answer([reply["ename"], reply["evalue"]] if failed else None)
 
-    def _put(self, request: dict[str, Any], buffers: list[bytes] = ()) -> str:
+    def _put(self, request: dict[str, Any], buffers: Sequence[bytes] = ()) -> str:
         message = self._client.session.msg(QUESTION)
         self._client.shell_channel.send(message)
         codec.send(self._questions, request, buffers)  # as it came, or it would take more memory
-        return message["header"]["msg_id"]
+        identity: str = message["header"]["msg_id"]
+        return identity
 
     def _converse(self, asked: str, hear: Callable[[dict], None]) -> dict[str, Any]:
         """The reply, once the kernel says that it has no more to show."""
-        reply, idle, until = None, False, float("inf")
+        reply: dict[str, Any] | None = None
+        idle, until = False, float("inf")
         while (reply is None or not idle) and time.monotonic() < until:
             for message in filter(_about(asked), self._messages()):
                 hear(message)
@@ -122,11 +124,11 @@ class Kernel:
                 if message["msg_type"] in ("execute_reply", ANSWER):
                     reply = message["content"]
                     until = time.monotonic() + LAST_WORDS_SECONDS
-        return reply
+        return reply or {}
 
     def _messages(self, seconds: float = POLL_SECONDS) -> Iterator[dict[str, Any]]:
         """What arrives within this time; if the kernel has ended, so do we."""
-        ready = self._poller.poll(1000 * seconds)
+        ready = self._poller.poll(int(1000 * seconds))
         if self._process.poll() is not None:
             raise EOFError
         for channel, _ in ready:
@@ -138,7 +140,7 @@ def _about(asked: str) -> Callable[[dict[str, Any]], bool]:
 
 
 def _is_idle(message: dict[str, Any]) -> bool:
-    return message["content"].get("execution_state") == "idle"
+    return bool(message["content"].get("execution_state") == "idle")
 
 
 class _Shows:
@@ -156,8 +158,8 @@ class _Shows:
             case "stream":
                 self._streams[content["name"]].hear(content["text"])
             case "error":
-                said = content["ename"], content["evalue"], content["traceback"]
-                self._outputs.append(child.error_output(*said))
+                shown = content["ename"], content["evalue"], content["traceback"]
+                self._outputs.append(child.error_output(*shown))
             case "execute_result" | "display_data" | "update_display_data" as kind:
                 kind = "display_data" if kind != "execute_result" else kind
                 self._outputs += child.output(kind, content["data"])

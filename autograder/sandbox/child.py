@@ -24,7 +24,7 @@ from course_lib.checking.answers import Cells, NoAnswer, only_defines
 from course_lib.checking.findings import Cause, FailureKind
 from course_lib.checking.nested import map_leaves
 from course_lib.checking.perform import CallResult, perform
-from course_lib.checking.run import Held, Lent
+from course_lib.checking.returned import Callback, Handle
 from course_lib.checking.terms import Terms
 from course_lib.checking.withheld import withheld
 
@@ -57,7 +57,16 @@ class _Hook(DisplayHook):
 
 
 class _Publisher(DisplayPublisher):
-    def publish(self, data: dict, metadata: dict | None = None, **more: Any) -> None:
+    def publish(
+        self,
+        data: dict,
+        metadata: dict | None = None,
+        source: Any = None,
+        *,
+        transient: Any = None,
+        update: Any = None,
+        **more: Any,
+    ) -> None:
         _keep("display_data", data)
 
     def clear_output(self, wait: bool = False) -> None:
@@ -81,7 +90,8 @@ class Shell(InteractiveShell):
     def system_piped(self, command: str) -> None:
         """!command, without a terminal."""
         try:
-            done = subprocess.run(self.var_expand(command, depth=1), shell=True)
+            expanded = self.var_expand(command, depth=1)  # type: ignore[no-untyped-call]  # IPython's
+            done = subprocess.run(expanded, shell=True)
         except PermissionError:
             raise PermissionError("no other program can be started while this is graded") from None
         self.user_ns["_exit_code"] = done.returncode
@@ -104,15 +114,15 @@ def warm_shell() -> Shell:
     """A shell that has drawn a figure and met an error once, so that its forks need not load it."""
     HistoryManager.enabled = False
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
-    shell = Shell.instance()
+    shell: Shell = Shell.instance()
     shell.colors = "nocolor"
     standard = sys.stdout, sys.stderr
     with open(os.devnull, "w") as nowhere:
         sys.stdout = sys.stderr = nowhere
         for cell in WARM_UP:
-            shell.run_cell(cell)
+            shell.run_cell(cell)  # type: ignore[no-untyped-call]  # IPython's
         sys.stdout, sys.stderr = standard
-    shell.reset(new_session=True)
+    shell.reset(new_session=True)  # type: ignore[no-untyped-call]  # IPython's
     packages = next(n for n, path in enumerate(sys.path) if path.endswith("-packages"))
     sys.path.insert(packages, "")  # as Jupyter does: a student's own modules lie in scratch
     _outputs.clear()
@@ -128,7 +138,8 @@ def capture_descriptors() -> None:
         with tempfile.TemporaryFile(dir=os.getcwd()) as file:
             os.dup2(file.fileno(), standard)
     print_to_descriptors()
-    builtins.input = getpass.getpass = nobody_answers
+    builtins.input = nobody_answers
+    vars(getpass)["getpass"] = nobody_answers
 
 
 def print_to_descriptors() -> None:
@@ -215,7 +226,7 @@ def _run(shell: Shell, source: str) -> tuple[dict[str, Any], list[bytes]]:
     _outputs.clear()
     for descriptor in (1, 2):  # what threads and processes wrote since belongs to no cell
         _empty(descriptor)
-    result = shell.run_cell(source, store_history=True)
+    result = shell.run_cell(source, store_history=True)  # type: ignore[no-untyped-call]  # IPython's
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
@@ -330,7 +341,7 @@ def _borrowed(value: Any, connection: Any) -> Any:
     """Where a function is lent, one that asks the referee."""
 
     def borrow(leaf: Any) -> Any:
-        if not isinstance(leaf, Lent):
+        if not isinstance(leaf, Callback):
             return leaf
         return lambda *args, **kwargs: _ask(connection, leaf.number, args, kwargs)
 
@@ -360,7 +371,7 @@ def _kept(value: Any, built: dict[str, Any]) -> Any:
     """What stays here gets a name, and only the name crosses."""
 
     def keep(leaf: Any) -> Any:
-        if not isinstance(leaf, Held):
+        if not isinstance(leaf, Handle):
             return leaf
         name = f"held {len(built)}"
         built[name] = leaf.what

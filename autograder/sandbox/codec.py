@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.checking.codec import Codec
-from course_lib.checking.run import Held, Lent, Returned
+from course_lib.checking.returned import Callback, Handle, Returned
 
 HEADER_AT_MOST = 4 << 20
 PAYLOAD_AT_MOST = 64 << 20
@@ -130,9 +130,9 @@ class _Crossing(Codec):
             return {"int": str(value)}
         if isinstance(value, float):
             return {"float": value.hex()}
-        if isinstance(value, Lent):
+        if isinstance(value, Callback):
             return {"lent": value.number}
-        if isinstance(value, Held):
+        if isinstance(value, Handle):
             return {"held": [value.what, value.kind]}
         raise Unacceptable(f"a {type(value).__name__} cannot cross")
 
@@ -143,7 +143,7 @@ class _Crossing(Codec):
         if kind == "float":
             return float.fromhex(content)
         if kind == "lent" and type(content) is int:
-            return Lent(content)
+            return Callback(content)
         if kind == "held":
             return _decode_held(*content)
         raise Unacceptable("a value of unknown kind")
@@ -153,12 +153,12 @@ def _longest(value: str | list[Any] | tuple[Any, ...]) -> int:
     return LETTERS if isinstance(value, str) else VALUES // 2
 
 
-def _decode_held(name: Any, kind: Any) -> Held:
+def _decode_held(name: Any, kind: Any) -> Handle:
     """A name under which the student's process keeps something; never the thing."""
     if type(name) is not str or not HELD.fullmatch(name):
         raise Unacceptable("a name that is none")
     is_class = type(kind) is str and kind.isidentifier() and len(kind) <= KIND
-    return Held(name, kind if is_class else "function")
+    return Handle(name, kind if is_class else "function")
 
 
 def pack(header: Any, buffers: Sequence[bytes] = (), payload: int = PAYLOAD_AT_MOST) -> bytes:
@@ -190,7 +190,7 @@ class Receiver:
         self._data += data
         while len(self._data) >= self._needed:
             if self._message is not None:
-                return self._finish()
+                return self._finish(*self._message)
             if not self._in_header:
                 (length,) = _LENGTH.unpack_from(self._data)
                 if length > HEADER_AT_MOST:
@@ -203,8 +203,7 @@ class Receiver:
                 self._needed += sum(self._message[1])
         return None
 
-    def _finish(self) -> tuple[Any, list[bytes]]:
-        header, sizes = self._message
+    def _finish(self, header: Any, sizes: list[int]) -> tuple[Any, list[bytes]]:
         if len(self._data) > self._needed:
             raise Unacceptable("more than one answer")
         buffers, end = [], self._needed

@@ -117,6 +117,6 @@ def _add(rules: seccomp.SyscallFilter, action: int, name: str, *arguments: objec
 def _unknown(name: str) -> bool:
     """This architecture knows no such call, or it is so young that its number is refused."""
     try:
-        return seccomp.resolve_syscall(seccomp.Arch.NATIVE, name) < 0
+        return bool(seccomp.resolve_syscall(seccomp.Arch.NATIVE, name) < 0)
     except (OSError, RuntimeError, ValueError):
         return True

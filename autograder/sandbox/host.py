@@ -14,11 +14,11 @@ from typing import Any
 
 from autograder.errors import CourseError
 from autograder.sandbox import limits, system, warm
-from autograder.sandbox.process import Gone, Student, TooSlow, remove
+from autograder.sandbox.process import ProcessEnded, StudentProcess, TooSlow, remove
 from autograder.sandbox.readable_paths import packages_elsewhere, readable
 from course_lib.checking.terms import NO_LIMITS, Limits
 
-__all__ = ["Gone", "NoSandbox", "Sandbox", "Student", "TooSlow"]
+__all__ = ["ProcessEnded", "NoSandbox", "Sandbox", "StudentProcess", "TooSlow"]
 
 HERE = Path(__file__).resolve().parent
 NOBODY = 65534
@@ -53,7 +53,7 @@ class Sandbox:
     _process: subprocess.Popen = field(init=False)
     _folder: Path = field(init=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.kernel and self.tier != "namespaces":
             raise NoSandbox(NO_KERNEL)
         self._folder = Path(tempfile.mkdtemp(prefix="sandbox-"))
@@ -111,7 +111,7 @@ class Sandbox:
         environment["COURSE_READ"] = os.pathsep.join(may_read)
         return subprocess.Popen(arguments, env=environment, cwd=runtime, **how)
 
-    def student(self, memory: int | None = None, own: Limits = NO_LIMITS) -> Student:
+    def student(self, memory: int | None = None, own: Limits = NO_LIMITS) -> StudentProcess:
         """A fresh process for one submission, with its own limits where it has some.
 
         `memory` is what it gets in bytes if that is less. Raises NoSandbox.
@@ -137,8 +137,8 @@ class Sandbox:
             ours.close()
             raise NoSandbox("the warm parent has died")
         handle = descriptors[0] if descriptors else None
-        pid = _pid_of(handle) if descriptors else int(answer[1:])
-        return Student(ours, pid, handle, scratch, own)
+        pid = int(answer[1:]) if handle is None else _pid_of(handle)
+        return StudentProcess(ours, pid, handle, scratch, own)
 
     def check_alive(self) -> None:
         """Raise NoSandbox where the warm parent has died: its children died with it."""

@@ -25,13 +25,13 @@ def version() -> int:
 
 def restrict(read: list[str], write: list[str]) -> None:
     """From now on this process and all that it starts may use these files and no others."""
-    known = version()
-    everything = _file_rights(known)
-    handled = (everything, NO_TCP if known >= 4 else 0)
-    if known >= 6:
-        handled += (NO_SIGNALS_NO_ABSTRACT_SOCKETS,)
+    abi = version()
+    everything = _file_rights(abi)
+    handled = [everything, NO_TCP if abi >= 4 else 0]
+    if abi >= 6:
+        handled.append(NO_SIGNALS_NO_ABSTRACT_SOCKETS)
     attributes = (ctypes.c_uint64 * len(handled))(*handled)
-    size = ctypes.sizeof(attributes) if known >= 4 else 8
+    size = ctypes.sizeof(attributes) if abi >= 4 else 8
     rules = system.call("landlock_create_ruleset", attributes, size, 0)
     for paths, rights in ((read, READ), (write, everything)):
         for path in filter(os.path.exists, paths):
@@ -41,8 +41,8 @@ def restrict(read: list[str], write: list[str]) -> None:
     os.close(rules)
 
 
-def _file_rights(known: int) -> int:
-    newest = 13 + (known >= 2) + (known >= 3) + (known >= 5)
+def _file_rights(abi: int) -> int:
+    newest = 13 + (abi >= 2) + (abi >= 3) + (abi >= 5)
     return (1 << newest) - 1
 
 
@@ -52,7 +52,7 @@ class _Beneath(ctypes.Structure):
 
 
 def _allow(rules: int, path: str, rights: int) -> None:
-    place = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    beneath = _Beneath(rights if os.path.isdir(path) else rights & OF_A_FILE, place)
+    descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    beneath = _Beneath(rights if os.path.isdir(path) else rights & OF_A_FILE, descriptor)
     system.call("landlock_add_rule", rules, PATH_BENEATH, ctypes.byref(beneath), 0)
-    os.close(place)
+    os.close(descriptor)

@@ -43,8 +43,8 @@ def build(world: dict) -> None:
     new = next(p for p in PLACES if os.path.isdir(p) and not _holds(p, shown))
     system.private_mounts()
     system.mount("tmpfs", new, "tmpfs", system.NOSUID | system.NODEV, "size=1m,mode=755")
-    for source, place in shown.items():
-        _show(source, new + place)
+    for source, target in shown.items():
+        _show(source, new + target)
     for folder in ("dev", "proc", "scratch"):
         os.mkdir(f"{new}/{folder}")
     for name in DEVICES:
@@ -55,9 +55,9 @@ def build(world: dict) -> None:
     system.mount("tmpfs", "/scratch", "tmpfs", system.NOSUID | system.NODEV, "size=16m,mode=1777")
 
 
-def _holds(place: str, shown: dict[str, str]) -> bool:
+def _holds(folder: str, shown: dict[str, str]) -> bool:
     return any(
-        os.path.realpath(path).startswith(place + "/") or path.startswith(place + "/")
+        os.path.realpath(path).startswith(folder + "/") or path.startswith(folder + "/")
         for path in shown
     )
 

@@ -11,7 +11,7 @@ from typing import Any
 from autograder.sandbox import codec, limits
 from course_lib.checking.findings import Cause, FailureKind
 from course_lib.checking.perform import CallRequest, CallResult
-from course_lib.checking.run import Run
+from course_lib.checking.setting import Setting
 from course_lib.checking.terms import Terms
 
 Message = tuple[Any, list[bytes]]
@@ -25,10 +25,10 @@ LARGEST = 1 << 30
 
 def write_request(request: CallRequest) -> Message:
     """The grader's; the seed of a test's inputs is not told."""
-    run, buffers = request.run, list[bytes]()
+    setting, buffers = request.setting, list[bytes]()
     header = {
         "call": request.function,
-        "run": [run.library, run.dtype, run.device],
+        "setting": [setting.library, setting.dtype, setting.device],
         "args": codec.encode(request.args, buffers),
         "kwargs": codec.encode(request.kwargs, buffers),
         "cotangent": codec.encode(request.cotangent, buffers),
@@ -46,7 +46,7 @@ def read_request(message: Message, find: Callable[[str], Any]) -> CallRequest:
     )
     return CallRequest(
         function=find(header["call"]),
-        run=Run(*header["run"]),
+        setting=Setting(*header["setting"]),
         args=args,
         kwargs=kwargs,
         cotangent=cotangent,

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.sandbox.process import Gone, Student
+from autograder.sandbox.process import ProcessEnded, StudentProcess
 
 REFUSALS = frozenset(
     ("EPERM", "EACCES", "EROFS", "EXDEV", "ENOENT", "ENOSYS", "ESRCH", "EAGAIN", "ENOMEM")
@@ -213,16 +213,16 @@ def surroundings() -> Iterator[dict[str, object]]:
         }
 
 
-def try_all(student: Student, around: dict[str, object]) -> Iterator[Found]:
+def try_all(student: StudentProcess, around: dict[str, object]) -> Iterator[Found]:
     """Run each attempt in one student's process."""
-    known = "".join(f"{name} = {value!r}\n" for name, value in around.items())
-    known += "import course_lib\nRUNTIME = course_lib.__path__[0]\nSHARED = course_lib.__file__\n"
-    student.run_cell("preamble", _PREAMBLE + known)
+    names = "".join(f"{name} = {value!r}\n" for name, value in around.items())
+    names += "import course_lib\nRUNTIME = course_lib.__path__[0]\nSHARED = course_lib.__file__\n"
+    student.run_cell("preamble", _PREAMBLE + names)
     for attempt in ATTEMPTS:
         yield _try(student, attempt)
 
 
-def _try(student: Student, attempt: Attempt) -> Found:
+def _try(student: StudentProcess, attempt: Attempt) -> Found:
     body = attempt.code.replace("\n", "\n    ")
     cell = f"""
 import errno, json
@@ -234,10 +234,10 @@ except (OSError, ValueError) as error:
 print(json.dumps(answer))
 """
     try:
-        said = student.run_cell(attempt.what, cell)
-        answer = json.loads(said["stdout"])
-    except Gone as gone:
+        shown = student.run_cell(attempt.what, cell)
+        answer = json.loads(shown["stdout"])
+    except ProcessEnded as gone:
         return Found(attempt, True, str(gone))
     except ValueError:
-        return Found(attempt, False, str(said["error"] or said["stderr"])[:80])
+        return Found(attempt, False, str(shown["error"] or shown["stderr"])[:80])
     return Found(attempt, answer in REFUSALS, answer or "done")

@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,23 +16,23 @@ from autograder.sandbox import codec, limits, messages
 from course_lib.checking.findings import Cause, FailureKind
 from course_lib.checking.nested import map_leaves
 from course_lib.checking.perform import CallRequest, CallResult
-from course_lib.checking.run import Lent
+from course_lib.checking.returned import Callback
 from course_lib.checking.terms import NO_LIMITS, Limits, Terms
 
 POLL_SECONDS = 0.05
 GRACE_SECONDS = 1.0
-LENT_CALLS = 10_000
+CALLBACKS = 10_000
 """So often may one call of the student's function call what a test lent it."""
-LENT_BYTES = 256 << 10
+CALLBACK_BYTES = 256 << 10
 """So much may it hand to that function at a time: it runs here, where its time has no limit."""
 DEATH_SECONDS = 5.0
 PATH_AT_MOST = 1000
-TOO_MUCH = f"it takes no arrays of more than {LENT_BYTES >> 10} KiB"
+TOO_MUCH = f"it takes no arrays of more than {CALLBACK_BYTES >> 10} KiB"
 ENDED = "it ended the Python process"
 BROKE_OFF = "your code broke off the conversation with the grader"
 
 
-class Gone(Exception):
+class ProcessEnded(Exception):
     """The student's process ended or had to be ended; says why, in words for the student."""
 
     def __init__(self, words: str, kind: FailureKind = FailureKind.ENDED):
@@ -40,15 +40,18 @@ class Gone(Exception):
         self.kind = kind
 
 
-class TooSlow(Gone):
+class TooSlow(ProcessEnded):
     """It met a limit of time."""
 
     def __init__(self, words: str):
         super().__init__(words, FailureKind.TOO_SLOW)
 
 
-class Student:
-    """The referee's end of one student's process. Nothing that it says is believed."""
+class StudentProcess:
+    """The grader's end of one student's process. Nothing that it says is believed.
+
+    Whatever asks it something may raise ProcessEnded, or TooSlow; it is dead from then on.
+    """
 
     def __init__(
         self,
@@ -83,8 +86,8 @@ class Student:
         answer, streams = self._ask(request, self.cell_seconds, patient=True)
         if type(answer) is not dict or len(streams) != 2:
             raise self._broke_off()
-        said = [stream[: limits.CELL_OUTPUT].decode(errors="replace") for stream in streams]
-        return answer | dict(zip(("stdout", "stderr"), said, strict=True))
+        texts = [stream[: limits.CELL_OUTPUT].decode(errors="replace") for stream in streams]
+        return answer | dict(zip(("stdout", "stderr"), texts, strict=True))
 
     def only_define(self, cells: dict[str, str]) -> bool:
         """Whether these cells need not run, because they do no more than bind names."""
@@ -99,12 +102,18 @@ class Student:
         return answer
 
     def call(self, request: CallRequest) -> CallResult:
-        desk, bounds = _Desk(), request.terms.limits
-        crossing = replace(request, args=desk.lend(request.args), kwargs=desk.lend(request.kwargs))
-        seconds = bounds.call_seconds or limits.CALL_SECONDS
-        header, buffers = messages.write_request(crossing)
-        payload = messages.payload_of(request.terms)
-        answer = self._ask(header, seconds, buffers, patient=True, desk=desk, payload=payload)
+        callbacks = _Callbacks()
+        args, kwargs = callbacks.lend(request.args), callbacks.lend(request.kwargs)
+        header, buffers = messages.write_request(replace(request, args=args, kwargs=kwargs))
+        seconds = request.terms.limits.call_seconds or limits.CALL_SECONDS
+        answer = self._ask(
+            header,
+            seconds,
+            buffers,
+            patient=True,
+            callbacks=callbacks,
+            payload=messages.payload_of(request.terms),
+        )
         try:
             result = messages.read_result(answer)
         except codec.Unacceptable as error:
@@ -114,24 +123,24 @@ class Student:
         words = f"it took more than {seconds:g} seconds"
         return replace(result, failure=words, cause=Cause(FailureKind.TOO_SLOW))
 
-    def _broke_off(self) -> Gone:
+    def _broke_off(self) -> ProcessEnded:
         self.kill()
-        return Gone(BROKE_OFF, FailureKind.BROKE_OFF)
+        return ProcessEnded(BROKE_OFF, FailureKind.BROKE_OFF)
 
     def _ask(
         self,
         request: dict,
         seconds: float,
-        buffers: list[bytes] = (),
+        buffers: Sequence[bytes] = (),
         patient: bool = False,
-        desk: "_Desk | None" = None,
+        callbacks: "_Callbacks | None" = None,
         payload: int = codec.PAYLOAD_AT_MOST,
     ) -> tuple[Any, list[bytes]]:
         """Send, and wait no longer than the limits allow; `patient` interrupts before it kills."""
         if not self.alive:
-            raise Gone(ENDED)
+            raise ProcessEnded(ENDED)
         unsent = memoryview(codec.pack(request, buffers))
-        receiver, clock = codec.Receiver(payload), _Clock(self, seconds, patient)
+        receiver, time_limits = codec.Receiver(payload), _TimeLimits(self, seconds, patient)
         self.interrupted = False
         try:
             self._expect_silence()
@@ -143,23 +152,23 @@ class Student:
                 if events & ~select.POLLOUT:
                     data = self._connection.recv(1 << 20)
                     if not data:
-                        raise clock.too_slow() if self.interrupted else Gone(ENDED)
+                        raise time_limits.too_slow() if self.interrupted else ProcessEnded(ENDED)
                     message = receiver.feed(data)
                     if message and unsent:
                         raise codec.Unacceptable("an answer before the question")
-                    if message and desk and desk.is_asked(message):
-                        unsent = memoryview(codec.pack(*desk.answer(*message)))
+                    if message and callbacks and callbacks.is_asked(message):
+                        unsent = memoryview(codec.pack(*callbacks.answer(*message)))
                         receiver = codec.Receiver(payload)
                     elif message:
                         return message
-                clock.check()
+                time_limits.check()
                 self._look_around()
         except codec.Unacceptable as error:
             raise self._broke_off() from error
         except OSError:
             self.kill()
-            raise Gone(ENDED) from None
-        except Gone:
+            raise ProcessEnded(ENDED) from None
+        except ProcessEnded:
             self.kill()
             raise
 
@@ -172,7 +181,7 @@ class Student:
         """Nothing may lie there before we ask: a late thread cannot answer in advance."""
         with contextlib.suppress(BlockingIOError):
             if not self._connection.recv(1):
-                raise Gone(ENDED)
+                raise ProcessEnded(ENDED)
             raise codec.Unacceptable("an answer that nobody asked for")
 
     def _look_around(self) -> None:
@@ -185,10 +194,10 @@ class Student:
         if self._resident() > memory and self._exactly() > memory:
             gigabytes = memory / 2**30
             words = f"its processes took more than {gigabytes:g} GiB of memory"
-            raise Gone(words, FailureKind.TOO_MUCH_MEMORY)
+            raise ProcessEnded(words, FailureKind.TOO_MUCH_MEMORY)
         if self._scratch and self._written() > limits.SCRATCH:
             words = f"it wrote more than {limits.SCRATCH / limits.MEBIBYTE:g} MiB of files"
-            raise Gone(words, FailureKind.TOO_MANY_FILES)
+            raise ProcessEnded(words, FailureKind.TOO_MANY_FILES)
 
     def kill(self) -> None:
         if not self.alive:
@@ -196,9 +205,9 @@ class Student:
         self.alive = False
         crowded = self._handle is not None and self._crowded()
         self.signal(signal.SIGKILL)
-        if crowded:  # or the next one would be told that there are too many
-            select.select([self._handle], [], [], DEATH_SECONDS)
         if self._handle is not None:
+            if crowded:  # or the next one would be told that there are too many
+                select.select([self._handle], [], [], DEATH_SECONDS)
             os.close(self._handle)
         self._connection.close()
         if self._scratch:
@@ -215,15 +224,16 @@ class Student:
 
     def processes(self) -> list[int]:
         """The student's process and all that it started; orphans come back to it."""
-        found, waiting = [], [self._pid]
-        while waiting and len(found) < 4 * limits.PROCESSES:
+        pids: list[int] = []
+        waiting = [self._pid]
+        while waiting and len(pids) < 4 * limits.PROCESSES:
             pid = waiting.pop()
-            found.append(pid)
+            pids.append(pid)
             with contextlib.suppress(OSError):
                 for task in os.listdir(f"/proc/{pid}/task"):
                     children = Path(f"/proc/{pid}/task/{task}/children").read_text().split()
                     waiting += map(int, children)
-        return found
+        return pids
 
     def _crowded(self) -> bool:
         """Has it started processes or threads, which a limit counts?"""
@@ -252,15 +262,15 @@ class Student:
 
     def _written(self) -> int:
         """Bytes in scratch, those of files without a name and a little for each name included."""
-        return sum(512 * found.st_blocks + limits.A_NAME for found in self._files())
+        return sum(512 * file.st_blocks + limits.A_NAME for file in self._files())
 
     def _files(self) -> Iterator[os.stat_result]:
-        waiting, left = [self._scratch], limits.SCRATCH // limits.A_NAME
+        waiting, left = [str(self._scratch)], limits.SCRATCH // limits.A_NAME
         while waiting and left > 0:
             folder = waiting.pop()
-            if len(str(folder)) > PATH_AT_MOST:  # each step down would cost more than the last
+            if len(folder) > PATH_AT_MOST:  # each step down would cost more than the last
                 words = "it made folders within folders without end"
-                raise Gone(words, FailureKind.TOO_MANY_FILES)
+                raise ProcessEnded(words, FailureKind.TOO_MANY_FILES)
             with contextlib.suppress(OSError), os.scandir(folder) as entries:
                 for entry in entries:
                     left -= 1
@@ -270,21 +280,22 @@ class Student:
         for pid in self.processes():
             with contextlib.suppress(OSError):
                 for number in os.listdir(f"/proc/{pid}/fd"):
-                    found = os.stat(f"/proc/{pid}/fd/{number}")
-                    if found.st_nlink == 0:
-                        yield found
+                    file = os.stat(f"/proc/{pid}/fd/{number}")
+                    if file.st_nlink == 0:
+                        yield file
 
-    def __enter__(self) -> "Student":
+    def __enter__(self) -> "StudentProcess":
         return self
 
     def __exit__(self, *_: object) -> None:
         self.kill()
 
 
-class _Desk:
-    """Functions that a test lends to the student's function. Whatever asks is a stranger."""
+class _Callbacks:
+    """Functions of a test that the student's process may have called here. Not trusted, it gets
+    an error or a value, and a limited number of them."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._functions: list[Callable] = []
         self._asked = 0
 
@@ -295,7 +306,7 @@ class _Desk:
     def _lend(self, value: Any) -> Any:
         if callable(value):
             self._functions.append(value)
-            return Lent(len(self._functions) - 1)
+            return Callback(len(self._functions) - 1)
         return value
 
     def is_asked(self, message: tuple[Any, list[bytes]]) -> bool:
@@ -304,11 +315,11 @@ class _Desk:
     def answer(self, question: dict, buffers: list[bytes]) -> tuple[dict, list[bytes]]:
         self._asked += 1
         number = question["ask"]
-        if self._asked > LENT_CALLS or type(number) is not int:
+        if self._asked > CALLBACKS or type(number) is not int:
             raise codec.Unacceptable("it asks too often or for what nobody lent")
         if not 0 <= number < len(self._functions):
             raise codec.Unacceptable("it asks for what nobody lent")
-        if sum(map(len, buffers)) > LENT_BYTES:
+        if sum(map(len, buffers)) > CALLBACK_BYTES:
             return {"error": f"the function that was handed to yours: {TOO_MUCH}"}, []
         args = codec.decode(question.get("args"), buffers)
         kwargs = codec.decode(question.get("kwargs"), buffers)
@@ -320,12 +331,14 @@ class _Desk:
             return {"error": f"the function that was handed to yours: {type(error).__name__}"}, []
 
 
-class _Clock:
+class _TimeLimits:
     """The limits of time of one question."""
 
-    def __init__(self, student: Student, seconds: float, patient: bool):
+    def __init__(self, student: StudentProcess, seconds: float, patient: bool):
         self.student, self.seconds, self.patient = student, seconds, patient
-        self.started, self.cpu = time.monotonic(), None
+        self.started = time.monotonic()
+        self.cpu: float | None = None
+        """Seconds of the processor before the question, once they were asked for."""
         self.next_look, self.interrupted = self.started + POLL_SECONDS, 0.0
 
     def too_slow(self, more: str = "") -> TooSlow:
@@ -364,6 +377,7 @@ def remove(folder: Path) -> None:
     with contextlib.suppress(OSError):
         folder.rmdir()
     if folder.exists():
-        quiet = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "check": False}
-        subprocess.run(["chmod", "-R", "u+rwx", "--", str(folder)], **quiet)
-        subprocess.run(["rm", "-rf", "--", str(folder)], **quiet)
+        for command in (["chmod", "-R", "u+rwx"], ["rm", "-rf"]):
+            subprocess.run(
+                [*command, "--", str(folder)], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )

@@ -32,13 +32,14 @@ def packages_elsewhere() -> list[str]:
     """Of a user who has installed them for himself (pip install --user)."""
     prefixes = (sys.base_prefix, sys.prefix)
     names = ("site-packages", "dist-packages")
-    found = (path for path in sys.path if os.path.basename(path) in names)
-    return [path for path in found if not _within(path, prefixes) and os.path.isdir(path)]
+    packages = (path for path in sys.path if os.path.basename(path) in names)
+    return [path for path in packages if not _within(path, prefixes) and os.path.isdir(path)]
 
 
 def _links_to_the_interpreter() -> list[str]:
     """The program may be a link to a link; each must be there."""
-    hops, path = [], sys.executable
+    hops: list[str] = []
+    path = sys.executable
     while os.path.islink(path) and len(hops) < 10:
         path = os.path.normpath(os.path.join(os.path.dirname(path), os.readlink(path)))
         hops.append(path)

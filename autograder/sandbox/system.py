@@ -5,9 +5,10 @@ import ctypes
 import os
 import platform
 import sys
+from typing import Any
 
 LINUX = sys.platform == "linux"
-_libc = ctypes.CDLL(None, use_errno=True) if LINUX else None
+_libc: Any = ctypes.CDLL(None, use_errno=True) if LINUX else None
 
 # The flags of unshare and clone.
 NEW = {

@@ -42,8 +42,8 @@ class Machine:
     refusals: tuple[Refusal, ...] = ()
 
     def __str__(self) -> str:
-        said = [f"{r.tier}: {r.reason}\n{_indented(r.remedy)}" for r in self.refusals]
-        return "\n".join(said)
+        lines = [f"{r.tier}: {r.reason}\n{_indented(r.remedy)}" for r in self.refusals]
+        return "\n".join(lines)
 
 
 def best_tier() -> Machine:
@@ -95,12 +95,12 @@ def _try(tier: str) -> str | None:
         else:
             here = os.environ | {"PYTHONPATH": str(HERE.parents[1])}
             process = subprocess.Popen(arguments, env=here, stderr=subprocess.PIPE)
-        _, said = process.communicate(timeout=TRIAL_SECONDS)
+        _, complaints = process.communicate(timeout=TRIAL_SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
     if process.returncode == 0:
         return None
-    lines = said.decode(errors="replace").strip().splitlines()
+    lines = complaints.decode(errors="replace").strip().splitlines()
     return lines[-1] if lines else f"the trial ended with {process.returncode}"
 
 

@@ -15,6 +15,10 @@ import socket
 import sys
 import tempfile
 import traceback
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from autograder.sandbox.child import Shell
 
 os.environ |= {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
 
@@ -62,20 +66,20 @@ def main() -> None:
         connection = socket.socket(fileno=descriptors[0])
         if tier == "namespaces":
             system.unshare("pid")
-        child = os.fork()
-        if child == 0:
+        pid = os.fork()
+        if pid == 0:
             _become_student(connection, control, None if kernel else shell, rules, tier, request)
         connection.close()
-        _tell(control, child, tier)
-        if tier == "namespaces":
+        _tell(control, pid, tier)
+        if home is not None:
             system.enter(home, "pid")
 
 
-def _tell(control: socket.socket, child: int, tier: str) -> None:
+def _tell(control: socket.socket, pid: int, tier: str) -> None:
     if tier == "trusted":
-        control.sendall(SPAWNED + str(child).encode())
+        control.sendall(SPAWNED + str(pid).encode())
         return
-    handle = os.pidfd_open(child)
+    handle = os.pidfd_open(pid)
     socket.send_fds(control, [SPAWNED], [handle])
     os.close(handle)
 
@@ -94,7 +98,14 @@ def own_namespace() -> int:
     return os.open("/proc/self/ns/pid", os.O_RDONLY)
 
 
-def _become_student(connection, control, shell, rules, tier: str, request: dict) -> None:
+def _become_student(
+    connection: socket.socket,
+    control: socket.socket,
+    shell: "Shell | None",
+    rules: bytes | None,
+    tier: str,
+    request: dict[str, Any],
+) -> None:
     from autograder.sandbox import child
 
     try:
@@ -114,7 +125,7 @@ def _become_student(connection, control, shell, rules, tier: str, request: dict)
         else:
             _live_in(request["scratch"])
         child.capture_descriptors()
-        if tier == "trusted":
+        if rules is None:  # submissions are trusted
             limits.impose_what_there_is()
         else:
             shared = 0 if tier == "namespaces" else request["processes"]

@@ -18,15 +18,16 @@ LARGEST = 20 << 20
 """Bytes: beyond this many learning platforms refuse a file."""
 
 
-def main(words: list[str] | None = None) -> int:
+def main(arguments: list[str] | None = None) -> int:
     """0: done; 1: an answer does not hold yet; 2: there is nothing that this could be done to."""
-    asked = _parser().parse_args(words)
+    asked = _parser().parse_args(arguments)
     assignment = Assignment.here()
     try:
         if assignment is None:
             raise WrongFile("No assignment lies in this folder. Go into the folder of one first.")
         work = Work.read(asked.file) if asked.file else Work.find(assignment)
-        return asked.do(assignment, work, asked)
+        code: int = asked.do(assignment, work, asked)
+        return code
     except WrongFile as fault:
         print(fault, file=sys.stderr)
         return 2
@@ -38,7 +39,7 @@ def check(assignment: Assignment, work: Work, asked: argparse.Namespace) -> int:
     print(f"{work.path.name}\n")
     for name in names:
         try:
-            found = examine(name, cells)
+            examined = examine(name, cells)
         except LookupError as unknown:
             print(unknown.args[0])
             whole = False
@@ -46,8 +47,8 @@ def check(assignment: Assignment, work: Work, asked: argparse.Namespace) -> int:
             print(f"{name}: {why_nothing(assignment.find(name), nothing, work)}\n")
             whole = False
         else:
-            print(f"{found.report}\n")
-            whole = whole and found.points == found.most
+            print(f"{examined.report}\n")
+            whole = whole and examined.points == examined.most
     return 0 if whole else 1
 
 
@@ -59,8 +60,8 @@ def left(assignment: Assignment, work: Work, asked: argparse.Namespace) -> int:
 def reset(assignment: Assignment, work: Work, asked: argparse.Namespace) -> int:
     exercise = assignment.find(asked.name)
     if exercise is None:
-        known = ", ".join(e["name"] for e in assignment.exercises)
-        raise WrongFile(f"No exercise is called {asked.name!r}; there are: {known}.")
+        names = ", ".join(e["name"] for e in assignment.exercises)
+        raise WrongFile(f"No exercise is called {asked.name!r}; there are: {names}.")
     if _is_open(work.path):
         raise WrongFile(
             f"{work.path.name} is open in JupyterLab, which would not see the change. Write there\n"
@@ -111,7 +112,7 @@ def _to_hand_in(assignment: Assignment, work: Work) -> dict[str, Any]:
     text = work.path.read_text(encoding="utf-8-sig")
     if work.path.suffix == ".py":
         return percent.as_notebook(text, assignment.stem, assignment.version)
-    notebook = json.loads(text)
+    notebook: dict[str, Any] = json.loads(text)
     for cell in notebook["cells"]:
         if cell.get("cell_type") == "code":
             cell |= {"outputs": [], "execution_count": None}
@@ -122,17 +123,17 @@ def _to_hand_in(assignment: Assignment, work: Work) -> dict[str, Any]:
 
 def _with_cell(text: str, name: str, source: str) -> str:
     notebook = json.loads(text)
-    found = [
+    cells = [
         cell
         for cell in notebook["cells"]
         if name in (cell.get("metadata", {}).get("nbgrader", {}).get("grade_id"), cell.get("id"))
     ]
-    if not found:
+    if not cells:
         raise WrongFile(
             "Its cell is not in the notebook any more. Take the notebook of the bundle anew, and "
             "copy your answers into it."
         )
-    for cell in found:
+    for cell in cells:
         cell["source"] = source.splitlines(keepends=True)
         if cell["cell_type"] == "code":
             cell |= {"outputs": [], "execution_count": None}

@@ -40,7 +40,7 @@ class NotWritten(NoAnswer):
 class Cells:
     """The source of each cell, as it was last run."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.sources: dict[str, str] = {}
         self.replaced: dict[str, str] = {}
         """What a cell said before it was last changed."""
@@ -62,25 +62,25 @@ class Cells:
     def answer(self, name: str) -> tuple[Any, str]:
         """What `name` is, rebuilt from the cells, and the library that its cell says it is in."""
         statements = self._statements()
-        place = _last(statements, name, before=len(statements))
-        if place is None:
+        position = _last(statements, name, before=len(statements))
+        if position is None:
             raise NotDefined(f"no cell defines {name} yet")
-        if _is_starter(statements[place][1]):
+        if _is_starter(statements[position][1]):
             raise NotWritten
-        needed = [statements[index] for index in _needed(statements, place)]
+        needed = [statements[index] for index in _needed(statements, position)]
         own_cells = [cell for cell, step in needed if name in _names_bound(step)]
         library = _library([self.sources[cell] for cell in own_cells])
         return self._build(needed)[name], library
 
     def _statements(self) -> Statements:
-        found = []
+        statements: Statements = []
         for cell, source in self.sources.items():
             try:
                 body = ast.parse(source).body
             except SyntaxError:
                 continue
-            found += [(cell, statement) for statement in body]
-        return found
+            statements += [(cell, statement) for statement in body]
+        return statements
 
     def _build(self, needed: Statements) -> dict[str, Any]:
         namespace: dict[str, Any] = {"__name__": "__main__"}
@@ -119,14 +119,14 @@ def _defines(statement: ast.stmt) -> bool:
 _ACTS = ast.Call, ast.Await, ast.NamedExpr, ast.comprehension, ast.BinOp, ast.Yield
 
 
-def missing_names(function: Callable, known: Iterable[str]) -> list[str]:
+def missing_names(function: Callable, remembered: Iterable[str]) -> list[str]:
     """Global names that a rebuilt function uses and only the memory of the kernel still knows."""
     code = getattr(function, "__code__", None)
     if code is None:
         return []
     here = function.__globals__
     used = dict.fromkeys(_globals_used(code))
-    return [n for n in used if n not in here and not hasattr(builtins, n) and n in known]
+    return [n for n in used if n not in here and not hasattr(builtins, n) and n in remembered]
 
 
 def _globals_used(code: CodeType) -> Iterator[str]:
@@ -138,20 +138,20 @@ def _globals_used(code: CodeType) -> Iterator[str]:
             yield from _globals_used(constant)
 
 
-def _needed(statements: Statements, place: int) -> list[int]:
+def _needed(statements: Statements, position: int) -> list[int]:
     """Where everything stands that the statement at this place rests on, itself included."""
     stars = [n for n, (_, statement) in enumerate(statements) if "*" in _names_bound(statement)]
-    needed, waiting = set(), [place, *stars]  # which names a star brings is seen when it runs
+    needed, waiting = set(), [position, *stars]  # which names a star brings is seen when it runs
     while waiting:
         current = waiting.pop()
         needed.add(current)
         statement = statements[current][1]
         at_once = _names_used_at_once(statement)
-        places = [_last(statements, wanted, before=current) for wanted in at_once]
+        positions = [_last(statements, wanted, before=current) for wanted in at_once]
         # the body of a function runs later, and may use what is defined below it
         later = _names_used(statement) - at_once
-        places += [_last(statements, wanted, before=len(statements)) for wanted in later]
-        waiting += [found for found in places if found is not None and found not in needed]
+        positions += [_last(statements, wanted, before=len(statements)) for wanted in later]
+        waiting += [p for p in positions if p is not None and p not in needed]
     return sorted(needed)
 
 
@@ -181,7 +181,8 @@ def _names_bound(node: ast.AST) -> set[str]:
 
 
 def _names_used(statement: ast.stmt) -> set[str]:
-    used = {n.id for n in ast.walk(statement) if _is_name(n, ast.Load)}
+    names = (n for n in ast.walk(statement) if isinstance(n, ast.Name))
+    used = {name.id for name in names if isinstance(name.ctx, ast.Load)}
     steps = [n.target for n in ast.walk(statement) if isinstance(n, ast.AugAssign)]
     return used.union(*map(_names_bound, steps))
 
@@ -197,8 +198,8 @@ def _names_used_at_once(node: ast.AST) -> set[str]:
         case ast.Name(id=name, ctx=ast.Load()):
             return {name}
         case ast.AugAssign():
-            parts = [_names_bound(node.target), _names_used_at_once(node.target)]
-            return parts[0] | parts[1] | _names_used_at_once(node.value)
+            changed = _names_bound(node.target) | _names_used_at_once(node.target)
+            return changed | _names_used_at_once(node.value)
     return set().union(*map(_names_used_at_once, ast.iter_child_nodes(node)))
 
 

@@ -1,4 +1,4 @@
-"""The factory of inputs: fresh, seeded, and held exactly by the dtype of the run."""
+"""The factory of inputs: fresh, seeded, and held exactly by the dtype of the setting."""
 
 import zlib
 from collections.abc import Callable
@@ -6,19 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.checking.run import Run
+from course_lib.checking.setting import Setting
 
 
 class Arrays:
     """Makes the inputs of one test; the same seed and test give the same numbers everywhere."""
 
-    def __init__(self, run: Run, test: str, oracle: Callable[..., Any]):
-        self.run, self._oracle = run, oracle
-        self._random = np.random.default_rng([run.seed, zlib.crc32(test.encode())])
+    def __init__(self, setting: Setting, test: str, oracle: Callable[..., Any]):
+        self.setting, self._oracle = setting, oracle
+        self.run = setting
+        """What tests that were released earlier call it."""
+        self._random = np.random.default_rng([setting.seed, zlib.crc32(test.encode())])
 
     def rounded(self, values: Any) -> np.ndarray:
-        """The numbers as the run's dtype holds them, as all must be that go to the function."""
-        return self.run.rounded(values)
+        """The numbers as the setting's dtype holds them, as all must be that go to the function."""
+        return self.setting.rounded(values)
 
     def normal(self, *shape: int, scale: float = 1.0) -> np.ndarray:
         return self.rounded(scale * self._random.normal(size=shape))

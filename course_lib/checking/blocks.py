@@ -2,7 +2,7 @@
 
 import itertools
 import string
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -49,7 +49,7 @@ class Blocks:
             shuffle.shuffle(twins)
             groups.append(twins)
         shuffle.shuffle(groups)
-        shown = [place for group in groups for place in group]
+        shown = [line for group in groups for line in group]
         letter = dict(zip(shown, string.ascii_lowercase, strict=False))
         source = {"line": lines, "distractor": distractors}
         return cls(
@@ -85,18 +85,18 @@ class Blocks:
             if set(self.after[letter]) <= set(proof):
                 yield from self._continue([*proof, letter])
 
-    def moves_to_nearest(self, answer: list[str]) -> int:
+    def moves_to_nearest(self, answer: Sequence[str]) -> int:
         """How many lines must be moved, added or taken out to reach the nearest valid proof."""
         longest = max(_common_length(answer, proof) for proof in self.proofs())
         return max(len(answer), len(self.after)) - longest
 
-    def share(self, answer: list[str]) -> float:
+    def share(self, answer: Sequence[str]) -> float:
         """Full marks for any valid proof, none when half of the lines would have to move."""
         if len(answer) > 2 * len(self.after):
             return 0.0  # however long, without a look at every line
         return max(0.0, 1 - 2 * self.moves_to_nearest(answer) / len(self.after))
 
-    def first_fault(self, answer: list[str]) -> str | None:
+    def first_fault(self, answer: Sequence[str]) -> str | None:
         """Say what is wrong with the first line that does not follow, or None for a whole proof."""
         seen: list[str] = []
         for letter in answer:
@@ -116,9 +116,9 @@ class Blocks:
             if interrupted := self._interrupted_part(seen, letter):
                 return f"line {letter} interrupts {interrupted}: finish one part before the next"
             seen.append(letter)
-        if missing := len(self.after) - len(seen):
-            belong = "belongs" if missing == 1 else "belong"
-            return f"so far every line follows; {missing} more {belong} to the proof"
+        if left := len(self.after) - len(seen):
+            belong = "belongs" if left == 1 else "belong"
+            return f"so far every line follows; {left} more {belong} to the proof"
         return None
 
     def _interrupted_part(self, seen: list[str], letter: str) -> str | None:
@@ -129,7 +129,7 @@ class Blocks:
         return f"part {part}" if part and unfinished and self.part.get(letter) != part else None
 
 
-def _common_length(one: list[str], other: list[str]) -> int:
+def _common_length(one: Sequence[str], other: Sequence[str]) -> int:
     """The length of the longest common subsequence."""
     lengths = [0] * (len(other) + 1)
     for a in one:

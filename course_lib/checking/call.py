@@ -10,7 +10,8 @@ from typing import Any
 from course_lib.checking.findings import AuthorError, Failure, FailureKind
 from course_lib.checking.nested import map_leaves
 from course_lib.checking.perform import CallRequest, CallResult, perform
-from course_lib.checking.run import Held, Run
+from course_lib.checking.returned import Handle
+from course_lib.checking.setting import Setting
 from course_lib.checking.terms import Terms
 
 Transport = Callable[[CallRequest], CallResult]
@@ -32,7 +33,7 @@ class Call:
 
     function: Any
     """The function, or what the transport knows it by."""
-    run: Run
+    setting: Setting
     terms: Terms = field(default_factory=Terms)
     transport: Transport = perform
     at_most: int | None = None
@@ -47,14 +48,15 @@ class Call:
         return replace(self, at_most=nbytes, memory_hint=hint)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._ask(args, kwargs)
+        return self._call(args, kwargs)
 
     def vjp(self, *args: Any, cotangent: Any) -> tuple:
         """The gradients that torch finds through the function, one for each array."""
-        if self.run.library != "torch":
+        if self.setting.library != "torch":
             raise AuthorError('vjp goes through torch: say libraries = ["torch"]')
-        self.run.refuse_unrepresentable(cotangent)
-        return self._ask(args, {}, cotangent)
+        self.setting.refuse_unrepresentable(cotangent)
+        gradients: tuple = self._call(args, {}, cotangent)
+        return gradients
 
     def method(self, name: str) -> "Call":
         """A method of the object that the student's function returned."""
@@ -62,13 +64,13 @@ class Call:
         method = f"{self.function}.{name}" if there else _method(self.function, name)
         return replace(self, function=method)
 
-    def _ask(self, args: tuple, kwargs: dict[str, Any], cotangent: Any = None) -> Any:
-        self.run.refuse_unrepresentable((args, kwargs))
+    def _call(self, args: tuple, kwargs: dict[str, Any], cotangent: Any = None) -> Any:
+        self.setting.refuse_unrepresentable((args, kwargs))
         self.log.arguments.append((args, kwargs))
-        reply = self.transport(
+        result = self.transport(
             CallRequest(
                 function=self.function,
-                run=self.run,
+                setting=self.setting,
                 args=args,
                 kwargs=kwargs,
                 cotangent=cotangent,
@@ -76,21 +78,21 @@ class Call:
                 at_most=self.at_most,
             )
         )
-        self.log.printed += reply.printed
-        self.changed = list(reply.changed)
-        self.log.changed.update(reply.changed)
-        if reply.failure:
-            over_memory = reply.cause is not None and reply.cause.kind is FailureKind.OVER_MEMORY
+        self.log.printed += result.printed
+        self.changed = list(result.changed)
+        self.log.changed.update(result.changed)
+        if result.failure:
+            over_memory = result.cause is not None and result.cause.kind is FailureKind.OVER_MEMORY
             hint = self.memory_hint if over_memory else ""
-            failure = Failure(reply.failure, hint, reply.cause)
+            failure = Failure(result.failure, hint, result.cause)
             self.log.results.append(failure)
             raise failure
-        self.log.results.append(reply.value)
-        return map_leaves(self._lend, reply.value)
+        self.log.results.append(result.value)
+        return map_leaves(self._lend, result.value)
 
     def _lend(self, value: Any) -> Any:
         """What stays with the student is called like the function itself."""
-        if isinstance(value, Held):
+        if isinstance(value, Handle):
             return replace(self, function=value.what, kind=value.kind)
         return value
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.checking.findings import Cause, Failure
-from course_lib.checking.run import Held
+from course_lib.checking.returned import Handle
 
 RECORDED_DTYPES = {"f": "<f8", "i": "<i8", "u": "<i8", "b": "|b1"}
 
@@ -67,7 +67,7 @@ class Codec:
             return self.encode_array(value)
         if isinstance(value, Failure):
             return {"failure": value.evidence, "cause": asdict(value.cause)}
-        return None if isinstance(value, Held) else value  # what is held stays where it was made
+        return None if isinstance(value, Handle) else value  # what is held stays where it was made
 
     def decode_other(self, kind: str, coded: dict[str, Any]) -> Any:
         if kind != "failure":

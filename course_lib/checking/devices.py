@@ -6,6 +6,7 @@ the mixing is judged here, operation by operation.
 
 import contextlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,8 +29,6 @@ READS_VALUES = (
     "unique_consecutive",
     "unique_dim",
 )
-FAILS = "on a GPU this would fail"
-UNKNOWN = "whether it runs on a GPU is not checkable here"
 MAY_MIX = ("index", "index_put", "index_put_", "_index_put_impl_", "copy_", "_to_copy")
 
 
@@ -44,6 +43,9 @@ class NeedsValues(Exception):
 class _Watch(TorchDispatchMode):
     """One that no compiler need know of."""
 
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]  # torch's
+
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
         """Or the first operation would load all of torch's compiler: two seconds, 70 MB."""
@@ -51,7 +53,9 @@ class _Watch(TorchDispatchMode):
 
 
 class _Judge(_Watch):
-    def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
+    def __torch_dispatch__(
+        self, operation: Any, types: Any, args: tuple = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
         kwargs = kwargs or {}
         name = operation.overloadpacket.__name__
         tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
@@ -83,36 +87,55 @@ def _selects_by_mask(args: tuple) -> bool:
     )
 
 
+@dataclass(frozen=True)
+class DeviceIssue:
+    """Why a function may not run on a GPU, as it is told to students."""
+
+    words: str
+    certain: bool
+
+    def __str__(self) -> str:
+        return self.words
+
+
+def fails(reason: object) -> DeviceIssue:
+    return DeviceIssue(f"on a GPU this would fail: {reason}", certain=True)
+
+
+def unknown(reason: str = "") -> DeviceIssue:
+    return DeviceIssue(f"whether it runs on a GPU is not checkable here{reason}", certain=False)
+
+
 def replay_on_meta(
     function: Callable, arguments: list[tuple[tuple, dict]], dtype: str
-) -> str | None:
+) -> DeviceIssue | None:
     """Say what would break on a GPU or cannot be told here; None when nothing was found."""
     to_meta = _to_meta(getattr(torch, dtype))
     calls = (_replay(function, *tree_map(to_meta, call)) for call in arguments)
-    return surest([found for found in calls if found])
+    return surest([issue for issue in calls if issue])
 
 
-def surest(found: list[str]) -> str | None:
+def surest(issues: list[DeviceIssue]) -> DeviceIssue | None:
     """What is known to break comes before what cannot be told."""
-    return min(found, key=lambda words: not words.startswith(FAILS), default=None)
+    return min(issues, key=lambda issue: not issue.certain, default=None)
 
 
-def _replay(function: Callable, args: tuple, kwargs: dict) -> str | None:
+def _replay(function: Callable, args: tuple, kwargs: dict) -> DeviceIssue | None:
     try:
         with _Judge():
             result = function(*args, **kwargs)
     except DeviceSlip as slip:
-        return f"{FAILS}: {slip}"
+        return fails(slip)
     except (NeedsValues, NotImplementedError):
-        return f"{UNKNOWN}: it looks at values"
+        return unknown(": it looks at values")
     except Exception as error:
         if "device type" in str(error):  # torch's own words, before any operation was reached
             words = " ".join(str(error).split()).replace("meta", "cuda")
-            return f"{FAILS}: {words}"
-        return UNKNOWN
+            return fails(words)
+        return unknown()
     leaves = [leaf for leaf in tree_leaves(result) if isinstance(leaf, torch.Tensor)]
     if any(leaf.device.type != "meta" for leaf in leaves):
-        return f"{FAILS}: the result is a tensor made on the CPU"
+        return fails("the result is a tensor made on the CPU")
     return None
 
 
@@ -129,7 +152,9 @@ def _to_meta(dtype: torch.dtype) -> Callable[[Any], Any]:
 class _Largest(_Watch):
     nbytes = 0
 
-    def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
+    def __torch_dispatch__(
+        self, operation: Any, types: Any, args: tuple = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
         result = operation(*args, **(kwargs or {}))
         for leaf in tree_leaves(result):
             if isinstance(leaf, torch.Tensor):

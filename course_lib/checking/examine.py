@@ -12,7 +12,7 @@ from course_lib.checking import recordings
 from course_lib.checking.answers import Cells, NoAnswer, missing_names
 from course_lib.checking.findings import Cause, FailureKind
 from course_lib.checking.judge import first_failed, judge, judge_proof, report
-from course_lib.checking.run import DEFAULT_DTYPE, Run
+from course_lib.checking.setting import DEFAULT_DTYPE, Setting
 from course_lib.checking.terms import Terms
 from course_lib.checking.verdicts import Verdict, earned
 from course_lib.checking.withheld import withheld
@@ -32,14 +32,14 @@ class Examined:
     """Of the failure that the report shows."""
     function: Any = None
     verdicts: tuple[Verdict, ...] = ()
-    run: Run | None = None
+    setting: Setting | None = None
 
 
 def checks_folder() -> Path:
     """Beside the notebook or beside course_lib; where that came as one wheel, inside it."""
     library = Path(course_lib.__file__).parent
-    places = (Path("checks"), library.with_name("checks"), library / "checks")
-    return next((place for place in places if place.is_dir()), places[0])
+    folders = (Path("checks"), library.with_name("checks"), library / "checks")
+    return next((folder for folder in folders if folder.is_dir()), folders[0])
 
 
 def examine(
@@ -48,8 +48,8 @@ def examine(
     """Judge one answer, or raise NoAnswer with what is missing."""
     folder = checks_folder() / name
     if not folder.is_dir():
-        known = ", ".join(sorted(path.name for path in folder.parent.glob("*/")))
-        raise LookupError(f"no exercise is called {name!r} here; there are: {known}")
+        names = ", ".join(sorted(path.name for path in folder.parent.glob("*/")))
+        raise LookupError(f"no exercise is called {name!r} here; there are: {names}")
     try:
         if (folder / "blocks.json").is_file():
             answer, _ = cells.answer(name)
@@ -57,8 +57,8 @@ def examine(
         terms = Terms.from_dict(recordings.read(folder))
         with withheld(terms.withholds):  # from the first import on
             answer, library = cells.answer(name)
-        run = Run(library, DEFAULT_DTYPE[library], device if library == "torch" else "cpu")
-        return _function(name, answer, run, folder, remembered)
+        setting = Setting(library, DEFAULT_DTYPE[library], device if library == "torch" else "cpu")
+        return _function(name, answer, setting, folder, remembered)
     except NoAnswer:
         raise
     except Exception as error:
@@ -67,17 +67,17 @@ def examine(
 
 
 def _function(
-    name: str, function: Any, run: Run, folder: Path, remembered: Iterable[str]
+    name: str, function: Any, setting: Setting, folder: Path, remembered: Iterable[str]
 ) -> Examined:
     if not callable(function):
         raise NoAnswer(f"{name} is a {type(function).__name__}, not a function")
-    if run.library == "torch" and find_spec("torch") is None:
+    if setting.library == "torch" and find_spec("torch") is None:
         words = 'it says library = "torch", and PyTorch is not here: try "numpy"'
-        raise NoAnswer(words, Cause(FailureKind.LIBRARY_MISSING, run.library))
-    if run.device != "cpu" and not _is_there(run.device):
+        raise NoAnswer(words, Cause(FailureKind.LIBRARY_MISSING, setting.library))
+    if setting.device != "cpu" and not _is_there(setting.device):
         raise NoAnswer(
-            f"torch finds no {run.device} device on this machine: check it on the CPU, which also "
-            "looks for tensors that would be on the wrong device of a GPU"
+            f"torch finds no {setting.device} device on this machine: check it on the CPU, "
+            "which also looks for tensors that would be on the wrong device of a GPU"
         )
     if forgotten := missing_names(function, remembered):
         raise NoAnswer(
@@ -85,7 +85,7 @@ def _function(
             "although the kernel still remembers it"
         )
     exercise = recordings.read(folder)
-    verdicts = judge(function, run, folder, exercise)
+    verdicts = judge(function, setting, folder, exercise)
     held, failed = sum(verdict.passed for verdict in verdicts), first_failed(verdicts)
     more = exercise["hidden"]
     points = round(float(earned(verdicts, exercise["points"])), 6)
@@ -93,13 +93,13 @@ def _function(
         points=points,
         most=exercise["points"],
         at_stake=points * more / (len(verdicts) + more),
-        report=report(name, exercise, verdicts, run),
+        report=report(name, exercise, verdicts, setting),
         short=f"{held} of {len(verdicts)} properties hold"
         + (f"; {more} more when you hand in" if more and held == len(verdicts) else ""),
         cause=failed.cause if failed else None,
         function=function,
         verdicts=tuple(verdicts),
-        run=run,
+        setting=setting,
     )
 
 
@@ -115,5 +115,5 @@ def _is_there(device: str) -> bool:
 
 def _proof(name: str, answer: Any, data: dict[str, Any]) -> Examined:
     fault, points = judge_proof(name, answer, data)
-    said = f"{name}: {fault or 'a proof. Every line follows from those above it.'}"
-    return Examined(points, data["points"], said, "not a proof yet" if fault else "a proof")
+    text = f"{name}: {fault or 'a proof. Every line follows from those above it.'}"
+    return Examined(points, data["points"], text, "not a proof yet" if fault else "a proof")

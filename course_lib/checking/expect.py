@@ -7,9 +7,10 @@ import numpy as np
 
 from course_lib.checking.findings import AuthorError, Failure
 from course_lib.checking.nested import leaves, map_leaves
-from course_lib.checking.run import Returned, Run
+from course_lib.checking.returned import Returned
+from course_lib.checking.setting import Setting
 
-current_run: contextvars.ContextVar[Run] = contextvars.ContextVar("current_run")
+current_setting: contextvars.ContextVar[Setting] = contextvars.ContextVar("current_setting")
 LONG, SHOWN = 10_000, 300
 """An answer of more entries is not compared one by one, one of more letters not shown whole."""
 NOTHING_RETURNED = "where does your function return its answer?"
@@ -18,7 +19,7 @@ expectations_met = 0
 
 
 def expect_close(*, got: Any, expected: Any, hint: str, slack: float = 1.0) -> None:
-    """Every entry of `got` is the expected number, up to the tolerance of the run's dtype.
+    """Every entry of `got` is the expected number, up to the tolerance of the setting's dtype.
 
     `slack` widens the tolerance where the property itself is approximate (finite differences).
     """
@@ -34,7 +35,7 @@ def expect_close(*, got: Any, expected: Any, hint: str, slack: float = 1.0) -> N
             else "are finite or not, the wrong way round"
         )
         raise Failure(_worst(got, expected, bad, verb), hint)
-    tolerance = current_run.get().tolerance * slack
+    tolerance = current_setting.get().tolerance * slack
     with np.errstate(invalid="ignore"):
         close = np.isclose(got, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
     if not close.all():
@@ -50,7 +51,7 @@ def expect_less(*, got: Any, than: Any, hint: str) -> None:
     if not (fine := got < than).all():
         where = _first(~fine)
         raise Failure(
-            f"{_place(where)}got {_number(got[where])}, which is not below {_number(than[where])}",
+            f"{_entry(where)}got {_number(got[where])}, which is not below {_number(than[where])}",
             hint,
         )
 
@@ -86,14 +87,14 @@ def expect_unchanged(call: Any, *, hint: str) -> None:
 
 
 def expect_dtype(*, got: Any, hint: str) -> None:
-    """The answer came back in the dtype of the run."""
+    """The answer came back in the dtype of the setting."""
     _count()
     if isinstance(got, (np.ndarray, np.generic)) and not isinstance(got, Returned):
         raise AuthorError("expect_dtype needs the answer as it came back, before any arithmetic")
-    run = current_run.get()
+    setting = current_setting.get()
     there = got.dtype_there if isinstance(got, Returned) else describe(got)
-    if there != run.dtype:
-        raise Failure(f"got {there}, expected {run.dtype}", hint)
+    if there != setting.dtype:
+        raise Failure(f"got {there}, expected {setting.dtype}", hint)
 
 
 def _count() -> None:
@@ -145,21 +146,19 @@ def _worst(got: np.ndarray, expected: np.ndarray, bad: np.ndarray, verb: str) ->
     with np.errstate(invalid="ignore"):
         distance = np.where(bad, np.abs(got - expected), -1.0)
     distance = np.where(bad & ~np.isfinite(distance), np.inf, distance)
-    where = np.unravel_index(np.argmax(distance), distance.shape)
-    values = f"{_place(where)}got {_number(got[where])}, expected {_number(expected[where])}"
+    where = tuple(map(int, np.unravel_index(np.argmax(distance), distance.shape)))
+    values = f"{_entry(where)}got {_number(got[where])}, expected {_number(expected[where])}"
     return f"{values}; {_share(bad)} {verb}" if bad.ndim else values
 
 
 def _first(bad: np.ndarray) -> tuple[int, ...]:
-    return tuple(index[0] for index in np.nonzero(bad)) if bad.ndim else ()
+    return tuple(int(index[0]) for index in np.nonzero(bad)) if bad.ndim else ()
 
 
-def _place(where: tuple[int, ...]) -> str:
+def _entry(where: tuple[int, ...]) -> str:
     if not where:
         return ""
-    return (
-        f"entry {int(where[0])}: " if len(where) == 1 else f"entry {tuple(int(i) for i in where)}: "
-    )
+    return f"entry {where[0] if len(where) == 1 else where}: "
 
 
 def _share(bad: np.ndarray) -> str:

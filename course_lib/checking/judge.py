@@ -10,14 +10,14 @@ from course_lib.checking.answers import NoAnswer, NotWritten
 from course_lib.checking.blocks import Blocks
 from course_lib.checking.call import Transport
 from course_lib.checking.perform import perform
-from course_lib.checking.run import Run
+from course_lib.checking.setting import Setting
 from course_lib.checking.terms import Terms
 from course_lib.checking.verdicts import Verdict, diagnose, load_module, run_test, tests_in
 
 
 def judge(
     function: Any,
-    run: Run,
+    setting: Setting,
     folder: Path,
     exercise: dict[str, Any],
     transport: Transport = perform,
@@ -34,12 +34,12 @@ def judge(
         if hidden not in (None, getattr(test, "is_hidden", False)):
             continue
         recorded = exercise["tests"][test.__name__]
-        here = Run(run.library, run.dtype, run.device, recorded["seed"])
+        here = Setting(setting.library, setting.dtype, setting.device, recorded["seed"])
         dtype = recordings.in_dtype_of(test, here).dtype
         oracle = recordings.Replay(recorded["oracle"][dtype])
         verdict = run_test(test, function, here, oracle, terms, transport)
         if not verdict.passed:
-            verdict = diagnose(verdict, recordings.known_mistakes(recorded, verdict.run))
+            verdict = diagnose(verdict, recordings.known_mistakes(recorded, verdict.setting))
         verdicts.append(verdict)
     return verdicts
 
@@ -80,7 +80,7 @@ def _failed(verdicts: list[Verdict]) -> list[Verdict]:
     return sorted((v for v in verdicts if not v.passed), key=lambda v: not v.core)
 
 
-def report(name: str, exercise: dict[str, Any], verdicts: list[Verdict], run: Run) -> str:
+def report(name: str, exercise: dict[str, Any], verdicts: list[Verdict], setting: Setting) -> str:
     failed = _failed(verdicts)
     if not failed:
         visible = [verdict for verdict in verdicts if not verdict.hidden]
@@ -90,7 +90,7 @@ def report(name: str, exercise: dict[str, Any], verdicts: list[Verdict], run: Ru
             if more
             else ""
         )
-        return f"{name}: all {len(verdicts)} properties looked at here hold{rest}  ({run})"
+        return f"{name}: all {len(verdicts)} properties looked at here hold{rest}  ({setting})"
     lines = [
         f"{name}: {len(verdicts) - len(failed)} of {len(verdicts)} properties hold",
         "",

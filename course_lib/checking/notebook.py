@@ -30,11 +30,11 @@ _failures: dict[str, list[str]] = {}
 class Points(float):
     """The plain number that nbgrader reads; a front end shows people what it counts."""
 
-    def __new__(cls, found: Examined):
-        return super().__new__(cls, found.points)
+    def __new__(cls, examined: Examined) -> "Points":
+        return super().__new__(cls, examined.points)
 
-    def __init__(self, found: Examined):
-        self._most = found.most
+    def __init__(self, examined: Examined) -> None:
+        self._most = examined.most
 
     def _repr_html_(self) -> str:
         return f"{self:g} of {self._most:g} points here"
@@ -93,7 +93,7 @@ def what_is_left() -> None:
 def reset(name: str) -> None:
     """Turn the answer cell that this stands in back into its starter, and keep what was there."""
     assignment, shell = Assignment.here(), _shell()
-    exercise = assignment and assignment.find(name)
+    exercise = assignment.find(name) if assignment else None
     if exercise is None or shell is None:
         print(f"no exercise is called {name!r} here; type its name as in check(...)")
         return
@@ -111,8 +111,8 @@ def reset(name: str) -> None:
     shell.set_next_input(exercise["starter"], replace=True)
 
 
-def _notes(name: str, found: Examined, exercise: dict[str, Any]) -> list[str]:
-    notes, verdicts = [], found.verdicts
+def _notes(name: str, examined: Examined, exercise: dict[str, Any]) -> list[str]:
+    notes, verdicts = [], examined.verdicts
     failed = [verdict.test for verdict in verdicts if not verdict.passed]
     changed = {argument for verdict in verdicts for argument in verdict.log.changed}
     if changed and not any("unchanged" in test for test in failed):
@@ -122,8 +122,8 @@ def _notes(name: str, found: Examined, exercise: dict[str, Any]) -> list[str]:
         )
     if sum(verdict.log.printed for verdict in verdicts):
         notes.append("note: what your function prints is not shown here; call it in a cell")
-    if found.run.library == "torch" and not failed:
-        notes += _device_note(found.function, verdicts)
+    if examined.setting and examined.setting.library == "torch" and not failed:
+        notes += _device_note(examined.function, verdicts)
     history = _failures.setdefault(name, [])
     history.append(failed[0] if failed else "")
     times = len(history) - next(
@@ -148,9 +148,9 @@ def further_hints(exercise: dict[str, Any]) -> list[str]:
 def _device_note(function: Any, verdicts: tuple[Verdict, ...]) -> list[str]:
     from course_lib.checking.devices import replay_on_meta, surest
 
-    replays = (replay_on_meta(function, v.log.arguments, v.run.dtype) for v in verdicts)
-    found = surest([words for words in replays if words])
-    return [f"note: {found}"] if found else []
+    replays = (replay_on_meta(function, v.log.arguments, v.setting.dtype) for v in verdicts)
+    issue = surest([issue for issue in replays if issue])
+    return [f"note: {issue}"] if issue else []
 
 
 def _kernel_names() -> dict[str, Any]:
@@ -167,8 +167,8 @@ def _plain_file() -> Path | None:
 
 def _notebook(stem: str) -> Path:
     """The notebook of this kernel, where the front end says which that is."""
-    said = Path(os.environ.get("JPY_SESSION_NAME", ""))
-    return said if said.suffix == ".ipynb" and said.is_file() else Path(f"{stem}.ipynb")
+    named = Path(os.environ.get("JPY_SESSION_NAME", ""))
+    return named if named.suffix == ".ipynb" and named.is_file() else Path(f"{stem}.ipynb")
 
 
 def _shell() -> Any:

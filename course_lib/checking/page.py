@@ -58,7 +58,8 @@ def check(name: str, cells: list[tuple[str, str]]) -> bool:
         notebook.cells.ran(cell, source)
     points, cause = notebook.check_with_cause(name)
     _explain(cause)
-    return points == recordings.read(checks_folder() / name)["points"]
+    most: float = recordings.read(checks_folder() / name)["points"]
+    return points == most
 
 
 def hints(name: str) -> list[str]:

@@ -29,8 +29,8 @@ def cells_of(text: str) -> list[dict]:
     before = text[: marks[0].start()] if marks else text
     cells = [_code(None, before)] if _holds_code(before) else []
     for mark, end in _with_ends(marks, text):
-        inside, found = text[mark.end() : end], ID.search(mark[1])
-        name = found[1] if found else None
+        inside, named = text[mark.end() : end], ID.search(mark[1])
+        name = named[1] if named else None
         cells += _text_and_code(name, inside) if TEXT in mark[1] else [_code(name, inside)]
     return cells
 
@@ -49,22 +49,24 @@ def as_notebook(text: str, stem: str, version: str) -> dict:
 
 
 def _notebook_cell(number: int, cell: dict) -> dict:
-    more = {"outputs": [], "execution_count": None} if cell["cell_type"] == "code" else {}
-    return cell | {"id": cell["id"] or f"own-{number}", "metadata": {}} | more
+    notebook_cell = cell | {"id": cell["id"] or f"own-{number}", "metadata": {}}
+    if cell["cell_type"] == "code":
+        notebook_cell |= {"outputs": [], "execution_count": None}
+    return notebook_cell
 
 
 def version_in(text: str) -> str:
     """The version of the assignment that the file was made from."""
-    found = VERSION.search(text[:5_000])
-    return found[1] if found else ""
+    line = VERSION.search(text[:5_000])
+    return line[1] if line else ""
 
 
 def with_cell(text: str, name: str, source: str) -> str:
     """The file with another text in one code cell, and everything else as it stood."""
     marks = list(CELL.finditer(text))
     for mark, end in _with_ends(marks, text):
-        found = ID.search(mark[1])
-        if found and found[1] == name:
+        named = ID.search(mark[1])
+        if named and named[1] == name:
             body = _commented(source) if TEXT in mark[1] else source
             rest = "\n" + text[end:] if text[end:] else ""
             return f"{text[: mark.end()]}\n{body}\n{rest}"
@@ -79,8 +81,8 @@ def _text_and_code(name: str | None, inside: str) -> Iterator[dict]:
     """Text, up to the first line that is no comment: there the student has begun to write code."""
     lines = inside.strip("\n").split("\n")
     end = next((n for n, line in enumerate(lines) if line and line[0] != "#"), len(lines))
-    said = [line.removeprefix("#").removeprefix(" ") for line in lines[:end]]
-    yield {"id": name, "cell_type": "markdown", "source": "\n".join(said).strip()}
+    text = [line.removeprefix("#").removeprefix(" ") for line in lines[:end]]
+    yield {"id": name, "cell_type": "markdown", "source": "\n".join(text).strip()}
     if end < len(lines):
         yield _code(None, "\n".join(lines[end:]))
 

@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from course_lib.checking.findings import AuthorError, Cause, FailureKind
-from course_lib.checking.run import Run, WrongKind, bring_back
+from course_lib.checking.returned import Unusable, bring_back
+from course_lib.checking.setting import Setting
 from course_lib.checking.terms import Terms
 from course_lib.checking.withheld import withheld
 
@@ -31,7 +32,7 @@ class CallRequest:
 
     function: Any
     """The function, or the name by which another process knows it."""
-    run: Run
+    setting: Setting
     args: tuple = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
     terms: Terms = field(default_factory=Terms)
@@ -55,12 +56,12 @@ class CallResult:
     printed: int = 0
 
 
-def perform(question: CallRequest) -> CallResult:
-    """Call the function in the library and dtype of the run."""
-    function, run = question.function, question.run
-    sent = run.send(question.args), run.send(question.kwargs)
-    if question.cotangent is not None:
-        function = _pulled_back(function, run.send(question.cotangent))
+def perform(request: CallRequest) -> CallResult:
+    """Call the function in the library and dtype of the setting."""
+    function, setting = request.function, request.setting
+    sent = setting.send(request.args), setting.send(request.kwargs)
+    if request.cotangent is not None:
+        function = _pulled_back(function, setting.send(request.cotangent))
     before = copy.deepcopy(sent)
     out = _Counter()
     failure, value, cause = "", None, None
@@ -70,17 +71,17 @@ def perform(question: CallRequest) -> CallResult:
             contextlib.redirect_stderr(out),
             warnings.catch_warnings(),
             np.errstate(all="ignore"),
-            withheld(question.terms.withholds),
-            _memory_limit(run.library, question.at_most),
+            withheld(request.terms.withholds),
+            _memory_limit(setting.library, request.at_most),
         ):
             warnings.simplefilter("ignore")
             value = function(*sent[0], **sent[1])
-        value = bring_back(value, run.library)
+        value = bring_back(value, setting.library)
     except TooMuchMemory as excess:
-        needed = _megabytes(excess.nbytes)
-        failure = f"needed {needed}, allowed {_megabytes(question.at_most)}"
+        needed = _mebibytes(excess.nbytes)
+        failure = f"needed {needed}, allowed {_mebibytes(excess.allowed)}"
         cause = Cause(FailureKind.OVER_MEMORY, needed)
-    except WrongKind as kind:
+    except Unusable as kind:
         failure, cause = f"it returned {kind}", Cause(FailureKind.UNUSABLE, kind.what)
     except AuthorError:
         raise
@@ -106,27 +107,27 @@ def _pulled_back(function: Callable, cotangent: Any) -> Callable:
             tensor.requires_grad_()
         value = function(*args, **kwargs)
         if not isinstance(value, torch.Tensor):
-            found = f"a {type(value).__name__}"
-            raise WrongKind(found, ", through which torch finds no gradient")
+            what = f"a {type(value).__name__}"
+            raise Unusable(what, ", through which torch finds no gradient")
         if not value.requires_grad:
-            raise WrongKind("a tensor that torch cannot follow back to the arguments")
-        found = torch.autograd.grad(value, tensors, cotangent, allow_unused=True)
-        pairs = zip(found, tensors, strict=True)
+            raise Unusable("a tensor that torch cannot follow back to the arguments")
+        gradients = torch.autograd.grad(value, tensors, cotangent, allow_unused=True)
+        pairs = zip(gradients, tensors, strict=True)
         return tuple(torch.zeros_like(t) if gradient is None else gradient for gradient, t in pairs)
 
     return pull_back
 
 
 class TooMuchMemory(Exception):
-    def __init__(self, nbytes: int):
-        super().__init__(nbytes)
-        self.nbytes = nbytes
+    def __init__(self, nbytes: int, allowed: int):
+        super().__init__(nbytes, allowed)
+        self.nbytes, self.allowed = nbytes, allowed
 
 
 class _Counter(io.TextIOBase):
     """Takes what is printed, counts it and forgets it."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.count = 0
 
     def write(self, text: str) -> int:
@@ -136,18 +137,14 @@ class _Counter(io.TextIOBase):
 
 def _raised(function: Callable, error: BaseException) -> tuple[str, Cause]:
     """In words and as data, with the student's own line if the error passed through it."""
-    file = getattr(getattr(function, "__code__", None), "co_filename", None)
-    lines = [
-        frame.lineno
-        for frame in traceback.extract_tb(error.__traceback__)
-        if frame.filename == file
-    ]
+    file = getattr(getattr(function, "__code__", None), "co_filename", "")
+    frames = traceback.extract_tb(error.__traceback__)
+    line = next((frame.lineno for frame in reversed(frames) if frame.filename == file), None)
     words = f"it raised {_say(error)}"
-    if not lines:
-        return words, Cause.of_exception(error)
-    text = linecache.getline(file, lines[-1]).strip()
-    words += f", line {lines[-1]}: {text}" if text else f", line {lines[-1]}"
-    return words, Cause.of_exception(error, lines[-1])
+    if line is not None:
+        text = linecache.getline(file, line).strip()
+        words += f", line {line}: {text}" if text else f", line {line}"
+    return words, Cause.of_exception(error, line)
 
 
 def _say(error: BaseException) -> str:
@@ -155,13 +152,13 @@ def _say(error: BaseException) -> str:
     return f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__
 
 
-def _megabytes(nbytes: int) -> str:
+def _mebibytes(nbytes: int) -> str:
     return f"{nbytes / 2**20:.3g} MiB"
 
 
 def _compare(before: tuple, after: tuple) -> Iterator[tuple[str, bool]]:
-    for place, (old, new) in enumerate(zip(before[0], after[0], strict=True), start=1):
-        yield f"argument {place}", _same(old, new)
+    for number, (old, new) in enumerate(zip(before[0], after[0], strict=True), start=1):
+        yield f"argument {number}", _same(old, new)
     for name, old in before[1].items():
         yield f"`{name}`", _same(old, after[1][name])
 
@@ -172,7 +169,8 @@ def _same(old: Any, new: Any) -> bool:
     if isinstance(old, dict):
         return old.keys() == new.keys() and all(_same(old[key], new[key]) for key in old)
     if isinstance(old, np.ndarray):
-        return old.shape == new.shape and old.dtype == new.dtype and old.tobytes() == new.tobytes()
+        alike = (old.shape, old.dtype) == (new.shape, new.dtype)
+        return alike and old.tobytes() == bytes(new.tobytes())
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(old, torch.Tensor):
         if (old.shape, old.dtype) != (new.shape, new.dtype):
@@ -192,7 +190,7 @@ def _memory_limit(library: str, at_most: int | None) -> Iterator[None]:
         with largest_tensor() as largest:
             yield
         if largest.nbytes > at_most:
-            raise TooMuchMemory(largest.nbytes)
+            raise TooMuchMemory(largest.nbytes, at_most)
     else:
         started_here = not tracemalloc.is_tracing()
         if started_here:
@@ -206,4 +204,4 @@ def _memory_limit(library: str, at_most: int | None) -> Iterator[None]:
             if started_here:
                 tracemalloc.stop()
         if peak - held > at_most:
-            raise TooMuchMemory(peak - held)
+            raise TooMuchMemory(peak - held, at_most)

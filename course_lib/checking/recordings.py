@@ -13,7 +13,7 @@ from typing import Any
 
 from course_lib.checking.codec import RECORDED
 from course_lib.checking.nested import leaves
-from course_lib.checking.run import DEFAULT_DTYPE, Run
+from course_lib.checking.setting import DEFAULT_DTYPE, Setting
 from course_lib.checking.verdicts import Results, known_results, run_test
 
 ENTRIES_AT_MOST = 2_000
@@ -34,7 +34,8 @@ class Replay:
 
 class _Recorder:
     def __init__(self, oracle: Callable):
-        self.oracle, self.answers = oracle, []
+        self.oracle = oracle
+        self.answers: list[Any] = []
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.recorded(self.oracle, *args, **kwargs)
@@ -51,13 +52,13 @@ def record_test(
     """Record, for each default dtype, what the oracle and every mistake give in one test."""
     record: dict[str, Any] = {"oracle": {}, "mistakes": {}}
     for dtype in sorted(set(DEFAULT_DTYPE.values())):
-        run = Run("numpy", dtype, seed=seed)
+        setting = Setting("numpy", dtype, seed=seed)
         recorder = _Recorder(oracle)
-        verdict = run_test(test, model, run, recorder)
+        verdict = run_test(test, model, setting, recorder)
         if not verdict.passed:
             raise ValueError(f"the model answer fails {verdict.test}: {verdict.evidence}")
         record["oracle"][dtype] = recorder.answers
-        results = known_results(mistakes, test, run, oracle)
+        results = known_results(mistakes, test, setting, oracle)
         if all(_entries(result) <= ENTRIES_AT_MOST for result in results.values()):
             record["mistakes"][dtype] = {
                 words: RECORDED.encode(result) for words, result in results.items()
@@ -65,11 +66,11 @@ def record_test(
     return record
 
 
-def known_mistakes(record: dict[str, Any], run: Run) -> dict[str, Results]:
-    """The recorded results of each mistake in this run's dtype."""
+def known_mistakes(record: dict[str, Any], setting: Setting) -> dict[str, Results]:
+    """The recorded results of each mistake in this setting's dtype."""
     return {
         words: RECORDED.decode(results)
-        for words, results in record["mistakes"].get(run.dtype, {}).items()
+        for words, results in record["mistakes"].get(setting.dtype, {}).items()
     }
 
 
@@ -80,13 +81,14 @@ def read(folder: Path) -> dict[str, Any]:
 
 @lru_cache(maxsize=64)
 def _parsed(path: Path, changed: int) -> dict[str, Any]:
-    return json.loads(path.read_text())
+    record: dict[str, Any] = json.loads(path.read_text())
+    return record
 
 
 def _entries(value: Any) -> int:
     return sum(getattr(leaf, "size", 1) for leaf in leaves(value))
 
 
-def in_dtype_of(test: Callable, run: Run) -> Run:
-    """The run in which this test really takes place."""
-    return replace(run, dtype="float64") if getattr(test, "in_float64", False) else run
+def in_dtype_of(test: Callable, setting: Setting) -> Setting:
+    """The setting in which this test really takes place."""
+    return replace(setting, dtype="float64") if getattr(test, "in_float64", False) else setting

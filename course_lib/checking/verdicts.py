@@ -12,10 +12,10 @@ import numpy as np
 
 from course_lib.checking.arrays import Arrays
 from course_lib.checking.call import Call, Log, Transport
-from course_lib.checking.expect import NOTHING_RETURNED, current_run, describe
+from course_lib.checking.expect import NOTHING_RETURNED, current_setting, describe
 from course_lib.checking.findings import AuthorError, Cause, Failure, FailureKind, Finding
 from course_lib.checking.perform import perform
-from course_lib.checking.run import Run
+from course_lib.checking.setting import Setting
 from course_lib.checking.terms import NO_TERMS, Terms
 
 Results = list[Any]
@@ -25,7 +25,7 @@ Results = list[Any]
 class Verdict(Finding):
     """What one test found, and how."""
 
-    run: Run
+    setting: Setting
     log: Log = field(default_factory=Log, compare=False, repr=False)
 
     def __str__(self) -> str:
@@ -35,7 +35,7 @@ class Verdict(Finding):
             question = self.hint[:1].upper() + self.hint[1:]
             hint = f"one slip gives these very numbers: {self.mistake}. {question}".rstrip()
         evidence = "its numbers stay with the grader" if self.hidden else self.evidence
-        lines = [f"{self.property:<48} ({self.test}, {self.run})", f"  {evidence}"]
+        lines = [f"{self.property:<48} ({self.test}, {self.setting})", f"  {evidence}"]
         return "\n".join(lines + [f"  hint: {hint}"] * bool(hint))
 
 
@@ -43,6 +43,8 @@ def load_module(path: Path) -> ModuleType:
     """Import a file under a name of its own, so that no two exercises meet."""
     name = "exercise_" + "_".join(path.with_suffix("").parts[-3:])
     spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is no Python file")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -61,23 +63,23 @@ def tests_in(module: ModuleType) -> dict[str, Callable]:
 def run_test(
     test: Callable,
     function: Any,
-    run: Run,
+    setting: Setting,
     oracle: Callable,
     terms: Terms = NO_TERMS,
     transport: Transport = perform,
 ) -> Verdict:
     """Run one test on one function; whatever the function does, a verdict comes back."""
     if getattr(test, "in_float64", False):
-        run = replace(run, dtype="float64")
-    call = Call(function, run, terms, transport)
-    arrays = Arrays(run, test.__name__, oracle)
+        setting = replace(setting, dtype="float64")
+    call = Call(function, setting, terms, transport)
+    arrays = Arrays(setting, test.__name__, oracle)
     failure = None
-    token = current_run.set(run)
+    token = current_setting.set(setting)
     try:
         with np.errstate(all="ignore"):
             test(call, arrays)
-    except Failure as found:
-        failure = found
+    except Failure as error:
+        failure = error
     except AuthorError as error:
         raise AuthorError(error.problem, test.__name__) from error
     except Exception as error:
@@ -87,12 +89,12 @@ def run_test(
                 f"failed before it called the function: {error!r}", test.__name__
             ) from error
     finally:
-        current_run.reset(token)
+        current_setting.reset(token)
     words = (test.__doc__ or "").partition("\n\n")[0]
     return Verdict(
         test=test.__name__,
         property=" ".join(words.split()),
-        run=run,
+        setting=setting,
         passed=failure is None,
         core=getattr(test, "is_core", False),
         hidden=getattr(test, "is_hidden", False),
@@ -115,21 +117,21 @@ def _unreadable(log: Log, error: Exception) -> Failure | None:
     return Failure(f"got {describe(got)}, which this test cannot read ({error})", cause=cause)
 
 
-def diagnose(verdict: Verdict, known: Mapping[str, Results]) -> Verdict:
+def diagnose(verdict: Verdict, mistakes: Mapping[str, Results]) -> Verdict:
     """Name the mistake if exactly one known mistake gives the results that were seen."""
     if verdict.passed:
         return verdict
     fitting = [
         words
-        for words, results in known.items()
-        if _same_results(verdict.log.results, results, verdict.run)
+        for words, results in mistakes.items()
+        if _same_results(verdict.log.results, results, verdict.setting)
     ]
     return replace(verdict, mistake=fitting[0]) if len(fitting) == 1 else verdict
 
 
-def _same_results(seen: Results, known: Results, run: Run) -> bool:
-    return len(seen) == len(known) and all(
-        _same(a, b, run.tolerance * 10) for a, b in zip(seen, known, strict=True)
+def _same_results(seen: Results, expected: Results, setting: Setting) -> bool:
+    return len(seen) == len(expected) and all(
+        _same(a, b, setting.tolerance * 10) for a, b in zip(seen, expected, strict=True)
     )
 
 
@@ -158,10 +160,10 @@ def earned(verdicts: list[Verdict], points: float) -> float:
 
 
 def known_results(
-    mistakes: Mapping[str, Callable], test: Callable, run: Run, oracle: Callable
+    mistakes: Mapping[str, Callable], test: Callable, setting: Setting, oracle: Callable
 ) -> dict[str, Results]:
     """What each known mistake gives in this test."""
     return {
-        words: run_test(test, mistake, run, oracle).log.results
+        words: run_test(test, mistake, setting, oracle).log.results
         for words, mistake in mistakes.items()
     }

@@ -15,8 +15,8 @@ def withheld(names: tuple[str, ...]) -> Iterator[None]:
     """Replace each named attribute of a loaded module by one that refuses; put it back after."""
     with contextlib.ExitStack() as stack:
         for name in names:
-            if (place := _find(name)) is not None:
-                stack.enter_context(_replaced(*place, _refusal(name)))
+            if (attribute := _find(name)) is not None:
+                stack.enter_context(_replaced(*attribute, _refusal(name)))
         yield
 
 
@@ -39,12 +39,12 @@ def _refusal(name: str) -> Any:
 @contextlib.contextmanager
 def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
     own = name in vars(owner)
-    kept = getattr(owner, name)
+    original = getattr(owner, name)
     setattr(owner, name, value)
     try:
         yield
     finally:
         if own:
-            setattr(owner, name, kept)
+            setattr(owner, name, original)
         else:
             delattr(owner, name)

@@ -56,18 +56,18 @@ class Work:
     @classmethod
     def find(cls, assignment: Assignment, folder: Path = Path()) -> "Work":
         """The notebook or the plain file, whichever has been worked in."""
-        found = [folder / f"{assignment.stem}{suffix}" for suffix in (".ipynb", ".py")]
-        works = [cls.read(path) for path in found if path.is_file()]
+        paths = [folder / f"{assignment.stem}{suffix}" for suffix in (".ipynb", ".py")]
+        works = [cls.read(path) for path in paths if path.is_file()]
         if not works:
             raise WrongFile(
-                f"There is neither {found[0].name} nor {found[1].name} here. "
+                f"There is neither {paths[0].name} nor {paths[1].name} here. "
                 "Was it renamed? Then name it:  --file NAME"
             )
         begun = [work for work in works if any(map(work.attempted, assignment.exercises))]
         if len(begun) > 1:
             raise WrongFile(
-                f"There are answers in {found[0].name} and in {found[1].name}. "
-                f"Name the one that counts, such as  --file {found[1].name}"
+                f"There are answers in {paths[0].name} and in {paths[1].name}. "
+                f"Name the one that counts, such as  --file {paths[1].name}"
             )
         return (begun or works)[0]
 
@@ -91,7 +91,8 @@ class Work:
         """The last text of the answer cell that is no longer the starter, or else the starter."""
         texts = [c["source"] for c in self.cells if c["id"] == exercise["slug"]]
         written = [text for text in texts if text.strip() not in ("", exercise["starter"].strip())]
-        return (written or texts or [None])[-1]
+        chosen: list[str] = written or texts
+        return chosen[-1] if chosen else None
 
     def attempted(self, exercise: dict[str, Any]) -> bool:
         text = self.source(exercise)
@@ -152,17 +153,17 @@ def _standing(exercise: dict[str, Any], cells: Cells, work: Work | None) -> Stan
         words = f"written; {marked}" if written else f"not attempted ({marked})"
         return Standing(exercise, words if work else marked, None, written)
     try:
-        found = examine(exercise["name"], cells)
+        examined = examine(exercise["name"], cells)
     except NotWritten:
         return Standing(exercise, "not attempted", attempted=False)
     except NoAnswer as nothing:
         return Standing(exercise, why_nothing(exercise, nothing, work))
-    return Standing(exercise, found.short, found.points, at_stake=found.at_stake)
+    return Standing(exercise, examined.short, examined.points, at_stake=examined.at_stake)
 
 
-def why_nothing(exercise: dict[str, Any], nothing: NoAnswer, work: Work | None) -> str:
+def why_nothing(exercise: dict[str, Any] | None, nothing: NoAnswer, work: Work | None) -> str:
     """A cell that is no valid Python defines nothing, and its own fault says more."""
-    return _fault_in(work.source(exercise) if work else None) or str(nothing)
+    return _fault_in(work.source(exercise) if work and exercise else None) or str(nothing)
 
 
 def _fault_in(text: str | None) -> str:
@@ -174,8 +175,8 @@ def _fault_in(text: str | None) -> str:
 
 
 def _sum_of(rows: list[Standing]) -> str:
-    given = [row for row in rows if row.points is not None]
-    here, most = sum(row.points for row in given), sum(row.exercise["points"] for row in given)
+    given = [(row.points, row.exercise["points"]) for row in rows if row.points is not None]
+    here, most = sum(points for points, _ in given), sum(points for _, points in given)
     by_hand = sum(r.exercise["points"] for r in rows if r.exercise.get("marking") == "by hand")
     at_stake = sum(row.at_stake for row in rows)
     words = f"{here:.4g} of {most:g} points here"
@@ -200,5 +201,6 @@ def _to_python() -> Callable[[str], str]:
     with contextlib.suppress(ImportError):
         from IPython.core.inputtransformer2 import TransformerManager
 
-        return TransformerManager().transform_cell
+        transform: Callable[[str], str] = TransformerManager().transform_cell
+        return transform
     return str

@@ -24,17 +24,17 @@ from tests.waiting import wait_until
 
 PATIENCE = 120
 ENTER = "\ue007"
-AS_A_PROMISE = "(async () => { %s })().then(said => JSON.stringify(said ?? null))"
+AS_A_PROMISE = "(async () => { %s })().then(value => JSON.stringify(value ?? null))"
 
 
 def program(engine: str, *names: str) -> str:
     """The first of these programs that is installed; patterns are for what is not on the path."""
-    found = [place for name in names if (place := shutil.which(name))]
-    found += [place for name in names if "*" in name for place in Path("/").glob(name)]
-    if not found:
+    programs = [path for name in names if (path := shutil.which(name))]
+    programs += [str(path) for name in names if "*" in name for path in Path("/").glob(name)]
+    if not programs:
         line = f"{engine} not tried: none of {', '.join(names)} is installed"
         pytest.fail(line) if os.environ.get("CI") == "true" else pytest.skip(line)
-    return str(found[0])
+    return programs[0]
 
 
 def stop(process: subprocess.Popen) -> None:
@@ -87,8 +87,8 @@ class Firefox:
             text=True,
             env=os.environ | {"HOME": profile},
         )
-        said = (re.search(r"BiDi listening on (\S+)", line) for line in self.process.stderr)
-        address = next(filter(None, said))[1]
+        listening = (re.search(r"BiDi listening on (\S+)", line) for line in self.process.stderr)
+        address = next(filter(None, listening))[1]
         self.socket = websocket.create_connection(
             f"{address}/session", timeout=PATIENCE, suppress_origin=True
         )

@@ -69,8 +69,8 @@ def test_axe_finds_nothing_on_a_short_page(page, tab, address):
 
 def test_a_fault_is_found(tab):
     tab.set_content("<main><h1>Bad</h1><img src='x.png'><p style='color: #ccc'>pale</p></main>")
-    found = " ".join(axe_violations(tab))
-    assert all(rule in found for rule in ("image-alt", "color-contrast", "html-has-lang"))
+    violations = " ".join(axe_violations(tab))
+    assert all(rule in violations for rule in ("image-alt", "color-contrast", "html-has-lang"))
 
 
 FOCUS = """

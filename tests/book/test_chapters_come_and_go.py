@@ -36,8 +36,8 @@ def test_every_line_that_points_to_a_dropped_chapter_is_named(book):
     assert book.build(**{"97_first": FIRST, "98_costs": COSTS}) == ""
     assert "take it out of `_toc.yml`" in rows_of_contributing()
     del book.pages["98_costs"]
-    told = book.build()
+    complaints = book.build().splitlines()
     for pointer, reason in (("{doc}", "unknown document: '98_costs'"), ("{prf:ref}", "thm-cost")):
-        place = f"chapters/97_first.md:{book.line('97_first', pointer)}: "
-        assert any(line.startswith(place) and reason in line for line in told.splitlines()), told
+        location = f"chapters/97_first.md:{book.line('97_first', pointer)}: "
+        assert any(line.startswith(location) and reason in line for line in complaints), complaints
     assert book.build(**{"97_first": "# First\n\nWhat it costs is left out.\n"}) == ""

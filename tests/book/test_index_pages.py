@@ -35,13 +35,13 @@ def test_the_page_of_exercises_lists_each_with_its_facts(site):
         assert line.a["href"] == f"{stem}.html#ex-{exercise.slug}"
         assert line.a.text.replace("’", "'") == f"{exercise.number} {exercise.title}"
         assert ("★" in line.text) == exercise.required
-        for part, words in {
+        for part, text in {
             "kind": KINDS[type(exercise)],
             "level": f"level {exercise.level} of 4",
             "minutes": f"{exercise.minutes} min",
             "points": f"{exercise.points:g} point",
         }.items():
-            assert words in line.find(class_=part).text
+            assert text in line.find(class_=part).text
 
 
 def test_the_page_of_statements_lists_each_under_its_number_and_title(site):

@@ -40,7 +40,7 @@ SENTENCE_CHANGED = "was => document.querySelector('.said').textContent !== was"
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory):
+def figure_host(tmp_path_factory):
     """Where one page for each figure is served."""
     folder = tmp_path_factory.mktemp("figures")
     (folder / "static").symlink_to(MODULES.parent)
@@ -53,7 +53,7 @@ def place(tmp_path_factory):
 
 
 @pytest.fixture
-def opened(browser, place):
+def opened(browser, figure_host):
     """Open the page of a figure and wait until it moves."""
     contexts, errors = [], []
 
@@ -61,7 +61,7 @@ def opened(browser, place):
         contexts.append(browser.new_context(**options))
         tab = contexts[-1].new_page()
         tab.on("pageerror", lambda error: errors.append(str(error)))
-        tab.goto(f"{place}/{name}.html")
+        tab.goto(f"{figure_host}/{name}.html")
         if options.get("java_script_enabled", True):
             tab.wait_for_selector("[data-started]")
         return tab
@@ -89,7 +89,7 @@ class Awake:
 
 
 @pytest.fixture(scope="module")
-def awake(browser, place):
+def awake(browser, figure_host):
     """Each figure in a wide and in a narrow window, opened once for all tests."""
 
     @cache
@@ -101,7 +101,7 @@ def awake(browser, place):
         tab, errors = context.new_page(), []
         tab.on("pageerror", lambda error: errors.append(str(error)))
         tab.add_init_script(WATCH_SHIFTS)
-        tab.goto(f"{place}/{name}.html")
+        tab.goto(f"{figure_host}/{name}.html")
         tab.wait_for_selector("[data-started]")
         tab.evaluate(SETTLED)
         shift, scripts = tab.evaluate("shiftUntilNow()"), set(tab.evaluate(SCRIPTS))
@@ -159,11 +159,11 @@ def test_a_figure_computes_what_course_lib_computes(name, awake):
 @every_figure
 def test_every_control_is_moved_by_keyboard_and_by_typing(name, opened):
     tab = opened(name)
-    said = tab.locator(".said")
+    sentence = tab.locator(".said")
     for slider in tab.locator("input[type=range]").all():
         label = slider.get_attribute("data-name")
         typed = tab.locator(f"input[type=number][data-name={label}]")
-        first, sentence = typed.input_value(), said.inner_text()
+        first, before = typed.input_value(), sentence.inner_text()
         slider.focus()
         for _ in range(3):
             tab.keyboard.press("ArrowRight")
@@ -172,7 +172,7 @@ def test_every_control_is_moved_by_keyboard_and_by_typing(name, opened):
         assert typed.input_value() != first, label
         spoken = slider.get_attribute("aria-valuetext")
         assert spoken.startswith(typed.input_value()), label
-        tab.wait_for_function(SENTENCE_CHANGED, arg=sentence)
+        tab.wait_for_function(SENTENCE_CHANGED, arg=before)
         moved = typed.input_value()
         typed.fill(typed.get_attribute("min") if moved == first else first)
         assert slider.get_attribute("aria-valuetext").startswith(typed.input_value())
@@ -230,8 +230,8 @@ def test_waking_changes_no_picture(name, awake):
 def shapes(svg):
     """What is drawn, but for the ghost of an earlier answer, to as many digits as matter."""
     drawn = [shape for shape in svg.find_all(True) if shape.get("class") != ["ghost"]]
-    words = "\n".join([svg["aria-label"], *(f"{shape.name} {shape.attrs}" for shape in drawn)])
-    return re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.6f}", words)
+    lines = "\n".join([svg["aria-label"], *(f"{shape.name} {shape.attrs}" for shape in drawn)])
+    return re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.6f}", lines)
 
 
 @every_figure

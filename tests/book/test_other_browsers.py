@@ -74,9 +74,9 @@ class Walk:
     def a_figure_answers_to_a_number(self) -> None:
         self.engine.run("$('.moving-figure').scrollIntoView()")
         self.wait_for("$('.moving-figure[data-started]')")
-        said = self.engine.run("return $('.moving-figure .said').textContent")
+        sentence = self.engine.run("return $('.moving-figure .said').textContent")
         self.press(".moving-figure input[type=number][data-name=angle]", "180" + ENTER)
-        self.wait_for(f"$('.moving-figure .said').textContent !== {json.dumps(said)}")
+        self.wait_for(f"$('.moving-figure .said').textContent !== {json.dumps(sentence)}")
         assert (
             self.engine.run("return $('.moving-figure input[type=range][data-name=angle]').value")
             == "180"

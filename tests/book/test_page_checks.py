@@ -113,15 +113,15 @@ Unanswered?
 
 
 def test_each_fault_of_a_bad_chapter_is_named_with_its_page(book):
-    said = book.build(**{"01_bad": BAD_CHAPTER})
+    complaints = book.build(**{"01_bad": BAD_CHAPTER})
     for text, complaint in FAULTS.items():
-        lines = [line for line in said.splitlines() if complaint in line]
-        assert lines, f"{complaint!r} is missing in\n{said}"
+        lines = [line for line in complaints.splitlines() if complaint in line]
+        assert lines, f"{complaint!r} is missing in\n{complaints}"
         assert all("01_bad" in line for line in lines), lines
         if "script" not in text and "cite" not in text:
             near = range(book.line("01_bad", text) - 2, book.line("01_bad", text) + 3)
             assert any(f"chapters/01_bad.md:{n}:" in lines[0] for n in near), (text, lines)
-    assert "ZeroDivisionError" in said
+    assert "ZeroDivisionError" in complaints
 
 
 GOOD_CHAPTER = """# Good
@@ -218,11 +218,13 @@ def test_a_cell_runs_once_until_it_changes(book):
 
 
 def test_a_rebuild_says_again_what_is_wrong_and_the_command_what_to_do(book):
-    said = book.build(**{"01_bad": "# Bad\n\nSee {ref}`no-such-place`.\n", "02_good": "# Good\n"})
-    assert said == "chapters/01_bad.md:8: WARNING: undefined label: 'no-such-place'"
+    complaints = book.build(
+        **{"01_bad": "# Bad\n\nSee {ref}`no-such-place`.\n", "02_good": "# Good\n"}
+    )
+    assert complaints == "chapters/01_bad.md:8: WARNING: undefined label: 'no-such-place'"
     done = course_site(book.root)
     assert done.returncode == 1
-    assert said in done.stdout
+    assert complaints in done.stdout
     assert "1 complaint, above" in done.stdout
     assert "type the same again" in done.stdout
 

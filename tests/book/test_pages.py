@@ -164,9 +164,9 @@ def test_no_two_things_on_a_page_have_one_name(page, site):
 
 @pytest.mark.parametrize("chapter", [name for name in CHAPTERS if Path(name).name[0].isdigit()])
 def test_a_chapter_says_by_which_versions_it_was_executed(chapter, site):
-    said = soup(site, f"{chapter}.html").find(class_="executed-with").text
+    versions = soup(site, f"{chapter}.html").find(class_="executed-with").text
     for package in ("numpy", "torch", "matplotlib"):
-        assert version(package) in said
+        assert version(package) in versions
 
 
 def test_search_finds_a_word_and_reads_each_formula_once(browser, address):
@@ -176,9 +176,9 @@ def test_search_finds_a_word_and_reads_each_formula_once(browser, address):
         tab.locator("#search-results li a").first.wait_for()
         tab.locator("#search-results p.context").first.wait_for()
         links = tab.locator("#search-results li a").evaluate_all("all => all.map(a => a.pathname)")
-        found = tab.locator("#search-results").inner_text()
+        results = tab.locator("#search-results").inner_text()
     assert "/courses/attention/chapters/03_softmax.html" in links
-    assert "\\ln" not in found
+    assert "\\ln" not in results
 
 
 @pytest.mark.parametrize("javascript", [True, False])

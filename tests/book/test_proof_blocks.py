@@ -22,8 +22,8 @@ MANY_KEYS = 200
 every_proof = pytest.mark.parametrize("name", PROOFS)
 MARK = """async ([orders, data]) => {
   const {firstFault, share} = await import("./_static/marking.js");
-  const words = order => firstFault(data, order)?.words ?? null;
-  return orders.map(order => [words(order), data.points * share(data, order)]);
+  const fault = order => firstFault(data, order)?.words ?? null;
+  return orders.map(order => [fault(order), data.points * share(data, order)]);
 }"""
 
 KEY_TOWARDS = """label => {
@@ -155,8 +155,8 @@ def test_a_line_is_moved_up_and_down_and_out_by_keyboard(softmax, visit):
         tab.locator(f"[data-letter={letter}] .move-in").press("Enter")
     tab.keyboard.press("Enter")  # e has the focus, on "up"
     assert built(tab) == ["j", "e", "a"]
-    said = tab.locator(".proof-blocks [role=status]")
-    assert said.inner_text().startswith(
+    status = tab.locator(".proof-blocks [role=status]")
+    assert status.inner_text().startswith(
         "Line e is step 2 of 3. Line e uses something that is not there yet"
     )
     tab.keyboard.press("Tab")
@@ -164,7 +164,7 @@ def test_a_line_is_moved_up_and_down_and_out_by_keyboard(softmax, visit):
     assert built(tab) == ["j", "a", "e"]
     tab.locator("[data-letter=a] .move-out").press("Enter")
     assert built(tab) == ["j", "e"]
-    assert said.inner_text().startswith("Line a is back among the lines offered.")
+    assert status.inner_text().startswith("Line a is back among the lines offered.")
     assert tab.evaluate("document.activeElement.ariaLabel") == "Add line a to the proof"
     offered = tab.locator(".proof-blocks .offered > li > strong").all_text_contents()
     assert offered == sorted(offered)

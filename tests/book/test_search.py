@@ -36,8 +36,8 @@ def search(browser, address):
 
         tab.goto(f"{address}/search.html")
 
-        def find(words: str):
-            tab.fill("#words", words)
+        def find(query: str):
+            tab.fill("#words", query)
             with tab.expect_navigation():
                 tab.keyboard.press("Enter")
             tab.locator(".search-summary:not(:empty)").wait_for()
@@ -47,13 +47,13 @@ def search(browser, address):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("words", FOUND)
-def test_search_puts_what_was_meant_among_the_first_three(words, search):
-    links = search(words).locator("li > a").evaluate_all("all => all.map(one => one.href)")
+@pytest.mark.parametrize("query", FOUND)
+def test_search_puts_what_was_meant_among_the_first_three(query, search):
+    links = search(query).locator("li > a").evaluate_all("all => all.map(one => one.href)")
     first = [link.partition("/chapters/")[2] for link in links[:3]]
-    assert first[0].startswith(FOUND[words][0])
-    for place in FOUND[words]:
-        assert any(link.startswith(place) for link in first), first
+    assert first[0].startswith(FOUND[query][0])
+    for target in FOUND[query]:
+        assert any(link.startswith(target) for link in first), first
     assert len(links) == len(set(links))
 
 
@@ -105,8 +105,8 @@ def test_linked_words_are_quiet_on_the_screen_and_plain_on_paper(browser, addres
     ],
 )
 def test_a_word_is_found_in_one_and_many(term, text, use):
-    found = pattern_of(term).search(text)
-    assert (found and found[0]) == use
+    match = pattern_of(term).search(text)
+    assert (match and match[0]) == use
 
 
 @pytest.mark.parametrize(

@@ -24,12 +24,12 @@ def in_numpy(assignment) -> list:
     return [e for e in assignment.exercises if e.kind == "code" and "numpy" in e.libraries]
 
 
-def no_hint(said: str) -> str:
-    return re.sub(r"^  hint: .*$", "", said, flags=re.MULTILINE)
+def without_hint(output: str) -> str:
+    return re.sub(r"^  hint: .*$", "", output, flags=re.MULTILINE)
 
 
-def words(said: str) -> str:
-    return re.sub(r"-?\b(?:\d[\d.]*(?:e[+-]?\d+)?|nan|inf)\b|int(?:32|64)", "#", said)
+def without_numbers(output: str) -> str:
+    return re.sub(r"-?\b(?:\d[\d.]*(?:e[+-]?\d+)?|nan|inf)\b|int(?:32|64)", "#", output)
 
 
 def wrong_answers(exercise) -> list[str]:
@@ -47,10 +47,10 @@ def test_every_answer_gets_the_notebooks_words(assignment, browser, address, tmp
                 cell = Tried(context, address, assignment.stem, exercise.name)
             cell.at(exercise.name).open()
             for answer in (exercise.solution, *wrong_answers(exercise)):
-                in_the_page = cell.said("Check", answer)
+                in_the_page = cell.output_of("Check", answer)
                 in_the_notebook = native.check(exercise.name, answer)
                 if exercise.name in SIGNS_ARE_FREE:
-                    in_the_page, in_the_notebook = map(no_hint, (in_the_page, in_the_notebook))
-                assert words(in_the_page) == words(in_the_notebook)
-            holds = cell.said("Check", exercise.solution)
+                    in_the_page, in_the_notebook = map(without_hint, (in_the_page, in_the_notebook))
+                assert without_numbers(in_the_page) == without_numbers(in_the_notebook)
+            holds = cell.output_of("Check", exercise.solution)
             assert holds.startswith(f"{exercise.name}: all")

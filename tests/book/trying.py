@@ -56,7 +56,7 @@ class Tried:
     def press(self, button: str) -> None:
         self.box.get_by_role("button", name=button, exact=True).click()
 
-    def said(self, button: str, answer: str | None = None) -> str:
+    def output_of(self, button: str, answer: str | None = None) -> str:
         """What comes out when a button is pressed."""
         if answer is not None:
             self.text.fill(answer)
@@ -64,8 +64,8 @@ class Tried:
         self.box.get_by_role("button", name="Stop").wait_for(state="hidden", timeout=TWO_MINUTES)
         return self.result.text_content()
 
-    def wait_for(self, words: str) -> None:
-        self.box.get_by_text(words).wait_for(timeout=TWO_MINUTES)
+    def wait_for(self, text: str) -> None:
+        self.box.get_by_text(text).wait_for(timeout=TWO_MINUTES)
 
 
 class Notebook:
@@ -74,6 +74,11 @@ class Notebook:
     def __init__(self, assignment: Assignment, folder: Path):
         self.folder = folder
         write_checks(assignment, folder, hidden=False)
+
+    def hints(self, name: str) -> list[str]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(self.folder)
+            return page.hints(name)
 
     def check(self, name: str, answer: str) -> str:
         cells = notebook.Cells()

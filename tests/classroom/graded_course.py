@@ -1,6 +1,8 @@
 """A course with marks, what platforms give out, and what an instructor types there."""
 
 import shutil
+from contextlib import nullcontext
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -9,6 +11,7 @@ from click.testing import CliRunner, Result
 
 from autograder.commands.init import enrol, make_folder
 from autograder.grading.gradebook import recorder_of
+from autograder.grading.notes import Kind, Note
 from autograder.release.course_folder import nbgrader_configuration, open_gradebook
 from autograder.roster.students import Student, add_students
 from tests.grading.gradebook_fixtures import PROOF, STEM, mark_by_hand, outcome
@@ -75,6 +78,29 @@ def grade_late(course: Path) -> Path:
     with open_gradebook(course) as gradebook:
         gradebook.update_or_create_assignment(STEM, duedate=DUE)
     record(course, outcome("ada"), outcome("grace"), handed_in=A_DAY_AND_A_HALF_LATE)
+    return course
+
+
+class Settled:
+    """A pool that judges nobody: each outcome is known before, and an answer of Ada's is gone."""
+
+    def grade(self, jobs):
+        for job in jobs:
+            found = outcome(job.student, key=job.key)
+            missing = Note.of(Kind.ANSWER_MISSING, cell="row-means")
+            yield replace(found, repairs=(missing,) * (job.student == "ada"))
+
+
+def hand_in_settled(course: Path, notebook: bytes, monkeypatch) -> Path:
+    """Of Ada and Grace, each with a proof that waits, to be graded by `Settled`."""
+    for student in ("ada", "grace"):
+        folder = course / "submitted" / student / STEM
+        folder.mkdir(parents=True)
+        (folder / f"{STEM}.ipynb").write_bytes(notebook)
+    monkeypatch.setattr(
+        "autograder.commands.grade.make_pool",
+        lambda *words: lambda folder, data: nullcontext(Settled()),
+    )
     return course
 
 

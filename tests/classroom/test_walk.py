@@ -105,7 +105,7 @@ def instructor_marks(browser, course: Path, place: Path) -> None:
             wait_until="domcontentloaded",
         )
         page.get_by_role("link", name=re.compile("Submission #1")).first.click()
-        heading = page.get_by_role("heading", name="For whoever marks")
+        heading = page.get_by_role("heading", name="For whoever marks", exact=True)
         heading.wait_for()
         rubric, mark = heading.bounding_box(), page.locator(f"input#{PROOF}").bounding_box()
         assert rubric["x"] > mark["x"], "the rubric is beside the answer"

@@ -74,8 +74,10 @@ def statements(source):
     """Every statement in a function of this source, without docstrings, as one would type it."""
     functions = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.FunctionDef)]
     for node in (inner for function in functions for inner in ast.walk(function)):
-        text_alone = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        if isinstance(node, ast.stmt) and not isinstance(node, ast.FunctionDef) and not text_alone:
+        declares = isinstance(node, ast.Expr | ast.AnnAssign)  # a docstring, `total: float = 0`
+        tells_nothing = declares and isinstance(node.value, ast.Constant | None)
+        tells_nothing |= isinstance(node, ast.FunctionDef)
+        if isinstance(node, ast.stmt) and not tells_nothing:
             text = packed(ast.unparse(node).removeprefix("return "))
             if len(text) >= TOO_SHORT_TO_TELL:
                 yield text

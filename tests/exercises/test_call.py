@@ -10,13 +10,13 @@ from course_lib import checking
 from course_lib.checking.arrays import Arrays
 from course_lib.checking.call import Call
 from course_lib.checking.findings import AuthorError, Cause, Failure, FailureKind
-from course_lib.checking.run import Run
+from course_lib.checking.setting import Setting
 from course_lib.checking.terms import Terms
 from course_lib.checking.verdicts import run_test
 from course_lib.checking.withheld import Withheld, withheld
 
-NUMPY = Run("numpy", "float64")
-TORCH = Run("torch", "float32")
+NUMPY = Setting("numpy", "float64")
+TORCH = Setting("torch", "float32")
 X = np.array([[1.0, 2.0, 3.0], [0.5, 0.25, 4.0]])
 
 
@@ -37,10 +37,10 @@ def cause_of(function, *args, run=NUMPY):
 @pytest.mark.parametrize(
     ("run", "kind", "dtype"),
     [
-        (Run("numpy", "float64"), np.ndarray, np.float64),
-        (Run("numpy", "float32"), np.ndarray, np.float32),
-        (Run("torch", "float32"), torch.Tensor, torch.float32),
-        (Run("torch", "bfloat16"), torch.Tensor, torch.bfloat16),
+        (Setting("numpy", "float64"), np.ndarray, np.float64),
+        (Setting("numpy", "float32"), np.ndarray, np.float32),
+        (Setting("torch", "float32"), torch.Tensor, torch.float32),
+        (Setting("torch", "bfloat16"), torch.Tensor, torch.bfloat16),
     ],
     ids=str,
 )
@@ -219,7 +219,7 @@ def test_what_no_test_can_read_is_refused_in_words(function, run, words):
         (lambda x: x.max(-1), TORCH, (X.max(-1), X.argmax(-1))),
         (lambda x: x.shape, TORCH, (2, 3)),
         (lambda x: x.T, TORCH, X.T),
-        (lambda x: -x, Run("torch", "bfloat16"), -X),
+        (lambda x: -x, Setting("torch", "bfloat16"), -X),
         (lambda x: (x > 1, x.argmax()), TORCH, (X > 1, 5)),
         (lambda x: x.max(), NUMPY, 4.0),
         (lambda x: np.float32(0.5), NUMPY, 0.5),
@@ -255,7 +255,7 @@ def test_the_dtype_of_the_answer_is_remembered():
 
 def test_an_argument_that_the_dtype_cannot_hold_is_the_authors_fault():
     with pytest.raises(AuthorError, match=r"not representable in float32.*arrays.rounded"):
-        Call(abs, Run("numpy", "float32"))(np.array([0.1]))
+        Call(abs, Setting("numpy", "float32"))(np.array([0.1]))
 
 
 @pytest.mark.parametrize(
@@ -343,7 +343,7 @@ def test_a_name_that_does_not_exist_withholds_nothing():
 
 def test_inputs_are_the_same_for_a_seed_and_a_test_and_else_fresh():
     def draw(seed=0, test="test_a", dtype="float64"):
-        arrays = Arrays(Run(dtype=dtype, seed=seed), test, lambda x: -x)
+        arrays = Arrays(Setting(dtype=dtype, seed=seed), test, lambda x: -x)
         return arrays.normal(2, 3), arrays.weights(5), arrays.integers(7, low=0, high=100)
 
     for one, other in zip(draw(), draw(), strict=True):
@@ -438,7 +438,7 @@ def test_an_object_of_the_students_class_keeps_its_state():
         counter.method("take")(X)
 
 
-@pytest.mark.parametrize("run", [NUMPY, TORCH, Run("numpy", "float32")], ids=str)
+@pytest.mark.parametrize("run", [NUMPY, TORCH, Setting("numpy", "float32")], ids=str)
 def test_a_test_may_hand_a_function_over(run):
     """The test's function lives in NumPy, the student's in the library of the run."""
     seen = []

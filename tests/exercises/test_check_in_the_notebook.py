@@ -96,7 +96,7 @@ def test_the_same_answer_in_torch_is_judged_in_torch(student):
     shifted = "e = torch.exp(x - x.amax(axis, keepdim=True))\n"
     found = student.examined(softmax(f"{shifted}    return e / e.sum(axis, keepdim=True)", TORCH))
     assert found.points == 7.0
-    assert str(found.run) == "torch cpu float32"
+    assert str(found.setting) == "torch cpu float32"
 
 
 def test_a_tensor_made_on_the_cpu_is_no_deduction(student):

@@ -12,18 +12,19 @@ from course_lib.checking import (
     expect_unchanged,
 )
 from course_lib.checking.call import Call
-from course_lib.checking.expect import current_run
+from course_lib.checking.expect import current_setting
 from course_lib.checking.findings import AuthorError, Failure
-from course_lib.checking.run import TOLERANCE, Returned, Run
+from course_lib.checking.returned import Returned
+from course_lib.checking.setting import TOLERANCE, Setting
 
 HINT = "what is it?"
 
 
 @pytest.fixture(autouse=True)
 def run(request):
-    token = current_run.set(getattr(request, "param", Run("numpy", "float64")))
+    token = current_setting.set(getattr(request, "param", Setting("numpy", "float64")))
     yield
-    current_run.reset(token)
+    current_setting.reset(token)
 
 
 def evidence(got, expected, **more):
@@ -108,10 +109,10 @@ def test_what_is_not_finite_must_be_the_same(got, expected, passes):
         assert "entry 1: got" in evidence(got, expected)
 
 
-@pytest.mark.parametrize("run", [Run(dtype=d) for d in TOLERANCE], indirect=True, ids=str)
+@pytest.mark.parametrize("run", [Setting(dtype=d) for d in TOLERANCE], indirect=True, ids=str)
 @pytest.mark.parametrize("expected", [0.0, 1.0, 1000.0])
 def test_the_tolerance_is_that_of_the_dtype(expected):
-    tolerance = TOLERANCE[current_run.get().dtype] * (1 + expected)
+    tolerance = TOLERANCE[current_setting.get().dtype] * (1 + expected)
     expect_close(got=np.array(expected + 0.9 * tolerance), expected=expected, hint=HINT)
     evidence(np.array(expected + 1.1 * tolerance), expected)
     expect_close(got=np.array(expected + 9 * tolerance), expected=expected, hint=HINT, slack=10)
@@ -177,7 +178,7 @@ def test_unchanged_names_the_argument():
         mask[0] = 1.0
         return x
 
-    call = Call(damage, current_run.get())
+    call = Call(damage, current_setting.get())
     call(np.zeros(3), mask=np.zeros(3))
     with pytest.raises(Failure, match="after the call `mask` had other values than before"):
         expect_unchanged(call, hint=HINT)
@@ -186,13 +187,13 @@ def test_unchanged_names_the_argument():
 
 
 def test_unchanged_needs_an_answer():
-    call = Call(lambda x: None, current_run.get())
+    call = Call(lambda x: None, current_setting.get())
     call(np.zeros(3))
     with pytest.raises(Failure, match="got None, expected an answer"):
         expect_unchanged(call, hint=HINT)
 
 
-@pytest.mark.parametrize("run", [Run(dtype="float32")], indirect=True)
+@pytest.mark.parametrize("run", [Setting(dtype="float32")], indirect=True)
 def test_the_dtype_is_that_of_the_run():
     expect_dtype(got=Returned.of(np.zeros(2), "float32"), hint=HINT)
     with pytest.raises(Failure, match="got float64, expected float32"):

@@ -14,7 +14,7 @@ from course_lib.checking.codec import RECORDED
 from course_lib.checking.findings import Cause, Failure, FailureKind, Finding
 from course_lib.checking.judge import judge
 from course_lib.checking.recordings import Replay, known_mistakes, read, record_test
-from course_lib.checking.run import Run
+from course_lib.checking.setting import Setting
 from course_lib.checking.verdicts import (
     Verdict,
     diagnose,
@@ -24,7 +24,7 @@ from course_lib.checking.verdicts import (
     run_test,
 )
 
-RUN = Run("numpy", "float64", seed=3)
+RUN = Setting("numpy", "float64", seed=3)
 ASKING_TORCH = [
     exercise
     for assignment in load_course()
@@ -83,7 +83,7 @@ def test_a_verdict_has_the_property_the_evidence_and_the_question():
 
 
 def test_a_hidden_verdict_keeps_its_numbers():
-    verdict = Verdict("test_rows", "Each row", False, hidden=True, evidence="got 3", run=RUN)
+    verdict = Verdict("test_rows", "Each row", False, hidden=True, evidence="got 3", setting=RUN)
     assert "3" not in str(verdict).splitlines()[1]
 
 
@@ -109,9 +109,8 @@ def test_a_mistake_is_named_when_its_results_are_seen(known, answer, words):
     assert not verdict.passed
     assert verdict.mistake == words
     if words:
-        assert f"one slip gives these very numbers: {words}. What is divided?" in str(
-            diagnose(verdict_of(summed), {words: live()["the sum"]})
-        )
+        told = str(diagnose(verdict_of(summed), {words: live()["the sum"]}))
+        assert f"{words}. What is divided?" in told, "the mistake, then the question"
 
 
 def test_a_right_answer_has_no_mistake():
@@ -131,11 +130,11 @@ def test_results_are_compared_call_by_call():
 
 
 def test_a_torch_answer_is_diagnosed_by_what_numpy_recorded():
-    run = Run("torch", "float32", seed=3)
+    run = Setting("torch", "float32", seed=3)
     verdict = verdict_of(lambda x: torch.sum(x, -1), run)
     record, known = recorded(run)
     assert diagnose(verdict, known).mistake == "the sum"
-    assert known_mistakes(record, Run("torch", "bfloat16")) == {}
+    assert known_mistakes(record, Setting("torch", "bfloat16")) == {}
 
 
 def test_results_of_nan_are_results():
@@ -170,7 +169,7 @@ def test_what_another_library_gives_is_recorded_and_not_asked_again():
     times = len(asked)
     for answer, agrees in ((model, True), (summed, False)):
         replayed = Replay(record["oracle"]["float64"])
-        assert run_test(test_agrees, answer, Run(), replayed).passed is agrees
+        assert run_test(test_agrees, answer, Setting(), replayed).passed is agrees
     assert len(asked) == times > 0
 
 
@@ -180,7 +179,7 @@ def test_an_answer_in_numpy_is_checked_where_there_is_no_torch(exercise, tmp_pat
     folder = tmp_path / "checks" / exercise.name
     answer = getattr(load_module(exercise.folder / "solution.py"), exercise.name)
     monkeypatch.setitem(sys.modules, "torch", None)
-    verdicts = judge(answer, Run(), folder, read(folder))
+    verdicts = judge(answer, Setting(), folder, read(folder))
     assert [verdict.test for verdict in verdicts if not verdict.passed] == []
     assert len(verdicts) == sum(not test.hidden for test in exercise.tests)
 
@@ -310,7 +309,7 @@ def test_failures_are_the_same_by_what_happened(answer, alike):
 
 def test_points_are_shared_equally_once_the_core_holds():
     def found(*passed):
-        return [Verdict(f"test_{i}", "", p, core=i == 0, run=RUN) for i, p in enumerate(passed)]
+        return [Verdict(f"test_{i}", "", p, core=i == 0, setting=RUN) for i, p in enumerate(passed)]
 
     assert earned(found(True, True, True, True), 6) == 6
     assert earned(found(True, False, True, False), 6) == 3
@@ -337,13 +336,13 @@ def test_in_every_exercise_recorded_mistakes_are_named_as_live_ones(exercise):
     named = 0
     for test in tests.values():
         record = record_test(test, solution, mistakes, oracle, seed=1)
-        for run in (Run("numpy", "float64", seed=1), Run("numpy", "float32", seed=1)):
+        for run in (Setting("numpy", "float64", seed=1), Setting("numpy", "float32", seed=1)):
             live = known_results(mistakes, test, run, oracle)
             for words, mistake in mistakes.items():
                 verdict = run_test(test, mistake, run, oracle)
                 lived = diagnose(verdict, live)
                 assert lived.mistake in ("", words)
                 if record["mistakes"]:  # not too large to be recorded
-                    assert diagnose(verdict, known_mistakes(record, verdict.run)) == lived
+                    assert diagnose(verdict, known_mistakes(record, verdict.setting)) == lived
                 named += bool(lived.mistake)
     assert named

@@ -10,9 +10,10 @@ from autograder.commands import exercises as exercises_command
 
 
 @pytest.fixture
-def type_in(course, monkeypatch):
+def type_in(course, monkeypatch, tmp_path):
     """Type words after `course exercises`, in front of the small course."""
     monkeypatch.setattr(exercises_command, "load_course", lambda _: course.load_all())
+    monkeypatch.setattr(exercises_command, "PROOFS", tmp_path / "proofs")
 
     def run(*words):
         return CliRunner().invoke(cli.main, ["exercises", *words], env={"COLUMNS": "120"})

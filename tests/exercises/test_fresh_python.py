@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import sys
-import venv
 import zipfile
 from pathlib import Path
 
@@ -35,10 +34,10 @@ assert (shell.user_ns["first"], shell.user_ns["second"]) == (0.0, 3.0)
 
 
 @pytest.fixture
-def bare(tmp_path) -> Path:
+def bare(venv_with_pip, tmp_path) -> Path:
     """A Python without a single package but pip."""
-    venv.create(tmp_path / "bare", with_pip=True)
-    return tmp_path / "bare" / ("Scripts" if os.name == "nt" else "bin") / "python"
+    venv = shutil.copytree(venv_with_pip, tmp_path / "bare", symlinks=True)
+    return venv / ("Scripts" if os.name == "nt" else "bin") / "python"
 
 
 def run(*words: object, folder: Path, home: Path) -> subprocess.CompletedProcess:
@@ -91,8 +90,8 @@ def test_one_file_for_pip_is_enough_for_check_in_a_hosted_notebook(released, bar
     assert installed.returncode == 0, installed.stderr
     done = run(bare, "-c", IN_A_NOTEBOOK, folder=tmp_path / "notebook", home=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "one slip gives these very numbers: the sum, not divided" in done.stdout
-    assert "3 of 7 points here" in done.stdout
+    assert "not divided" in done.stdout, "the mistake is named"
+    assert "3 of 7" in done.stdout
 
 
 def test_the_wheel_holds_no_hidden_test(released, tmp_path):

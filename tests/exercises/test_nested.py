@@ -11,7 +11,7 @@ from autograder.exercises.lazy_answers import lazy_answers
 from course_lib import checking
 from course_lib.checking.call import Call
 from course_lib.checking.nested import leaves, map_leaves
-from course_lib.checking.run import Run
+from course_lib.checking.setting import Setting
 
 
 class Pair(NamedTuple):
@@ -50,7 +50,7 @@ def test_leaves_come_from_left_to_right():
     assert list(leaves((1, [2, {"a": 3, "b": ()}], Pair("four", None)))) == [1, 2, 3, "four", None]
 
 
-@pytest.mark.parametrize("run", [Run(), Run("torch", "float32")], ids=str)
+@pytest.mark.parametrize("run", [Setting(), Setting("torch", "float32")], ids=str)
 def test_a_function_gets_plain_tuples_and_gives_any(run):
     """Where another process calls, a NamedTuple could not cross: here it does not, either."""
 
@@ -66,7 +66,7 @@ def test_a_function_gets_plain_tuples_and_gives_any(run):
 
 def test_an_unrepresentable_number_is_found_wherever_it_is():
     with pytest.raises(checking.findings.AuthorError):
-        Call(lambda pair: 0.0, Run("numpy", "float32"))(Pair([{"x": np.array([0.1])}], 1))
+        Call(lambda pair: 0.0, Setting("numpy", "float32"))(Pair([{"x": np.array([0.1])}], 1))
 
 
 def test_arrays_within_an_answer_are_compared_as_lists():

@@ -2,13 +2,14 @@
 
 import re
 import shutil
+import tomllib
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from autograder.commands.cli import main
-from autograder.exercises.assignment import load_assignment
+from autograder.exercises.assignment import Exercise, load_assignment
 from autograder.exercises.new import unfilled
 from autograder.exercises.prove import prove
 
@@ -38,6 +39,28 @@ CENTRED = {
         r"FILL: what else[^\"]*": "So do entries a hundred times as large",
         r"FILL: a question": "what is taken away from which row",
         r"np.ones\(\(3, 5\)\)  # FILL.*": "np.zeros((3, 5))",
+    },
+}  # fmt: skip
+LOG_SOFTMAX = {
+    "prompt.md": {r"FILL: .*": "Write `log_softmax`.", "= x_j": r"= x_j - \log \sum_k e^{x_k}"},
+    "solution.py": {
+        r"FILL: [^\"]*\.": "Return the logarithms of the weights of each row.",
+        r'raise .*\)': "return x - np.logaddexp.reduce(x, axis=-1, keepdims=True)",
+    },
+    "right.py": {
+        r'raise .*in loops"\)': "return row - max(row)"
+        " - math.log(sum(math.exp(v - max(row)) for v in row))",
+        r'raise .*differently"\)': "total = np.logaddexp.reduce if isinstance(x, np.ndarray)"
+        " else torch.logsumexp\n    return x - total(x, -1)[..., None]",
+        r"^import numpy": "import math\n\nimport torch\nimport numpy",
+    },
+    "wrong.py": {r"FILL: the mistake.*words": "the scores", r'raise .*\)': "return x + 0"},
+    "tests.py": {
+        r"FILL: the property[^\"]*": "Each entry is the logarithm of its weight",
+        r"FILL: a case[^\"]*": "Equal scores have equal weights",
+        r"FILL: what else[^\"]*": "So do scores a hundred times as large",
+        r"FILL: a question": "what do the weights sum to",
+        r"np.ones\(\(3, 5\)\)  # FILL.*": "np.full((3, 5), -np.log(5))",
     },
 }  # fmt: skip
 BLOCKS = {
@@ -76,15 +99,33 @@ def test_it_is_refused_until_every_place_is_filled(course, kind, texts):
         assert "FILL" in (course / path).read_text().splitlines()[int(line) - 1]
     for file, changes in texts.items():
         assert not prove(exercise, 1).holds
+        exercise = fill(exercise, {file: changes})
+    assert prove(exercise, 3).faults == []
+
+
+def fill(exercise: Exercise, texts: dict[str, dict[str, str]]) -> Exercise:
+    for file, changes in texts.items():
         path = exercise.folder / file
-        path = path if path.parent.is_dir() else exercise.folder.parent / file
+        path = exercise.folder.parent / file if file == "assignment.toml" else path
         text = path.read_text()
         for pattern, filling in changes.items():
-            text, found = re.subn(pattern, lambda _, f=filling: f, text, flags=re.MULTILINE)
-            assert found, pattern
+            text, count = re.subn(pattern, lambda _, f=filling: f, text, flags=re.MULTILINE)
+            assert count, pattern
         path.write_text(text)
-        exercise = load_assignment(course / "solutions" / STEM)["centred"]
-    assert prove(exercise, 3).faults == []
+    return load_assignment(exercise.folder.parent)[exercise.name]
+
+
+def test_an_exercise_that_one_call_of_a_library_answers_is_told_what_to_withhold(course):
+    """log_softmax, which torch has under a dozen names."""
+    assert new(course, f"{STEM}/log_softmax").exit_code == 0
+    exercise = load_assignment(course / "solutions" / STEM)["log_softmax"]
+    exercise = fill(exercise, LOG_SOFTMAX)
+    (fault,) = prove(exercise, 2).faults
+    assert (fault.file, fault.function) == (f"{STEM}/assignment.toml", "log_softmax")
+    line = fault.problem.splitlines()[-1].strip()
+    assert {"torch.log_softmax", "torch.Tensor.log_softmax"} < set(tomllib.loads(line)["withholds"])
+    exercise = fill(exercise, {"assignment.toml": {r"^withholds = \[\]$": line}})
+    assert prove(exercise, 2).faults == []
 
 
 def test_a_new_chapter_is_begun(course):

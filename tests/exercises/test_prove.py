@@ -3,6 +3,7 @@
 import pytest
 
 from autograder.exercises import prove as proving
+from course_lib.checking.verdicts import load_module
 
 DIVIDE = "return x.sum(axis=-1) / x.shape[-1]"
 ORACLE = "    means = [math.fsum(row) / len(row) for row in rows]\n"
@@ -39,9 +40,8 @@ def test_a_message_for_the_author_of_each_wrong_answer(course):
     assert first.startswith("Each row of a matrix gives its mean")
     assert first.endswith("(test_means_of_a_matrix, numpy float64)")
     assert evidence.startswith("  entry ")
-    assert hint == (
-        "  hint: one slip gives these very numbers: the sum, not divided. What is divided by what?"
-    )
+    sum_only = load_module(course.chapter / "row_means" / "wrong.py").sum_only
+    assert sum_only.__doc__ in hint
 
 
 def test_a_wrong_answer_that_slips_through(course):
@@ -292,6 +292,13 @@ def test_an_endless_loop(course, monkeypatch, file, function, old):
     said = refusals(course.prove())
     assert f"01_rows/row_means/{file}, {function}: gives no answer to test_" in said[0]
     assert "within 1 seconds" in said[0]
+
+
+def test_an_answer_may_take_as_long_as_one_call_of_its_exercise(course, monkeypatch):
+    monkeypatch.setattr(proving, "SECONDS_PER_TEST", 0.5)
+    course.spoil("assignment.toml", "required = true", "limits = { call_seconds = 1 }")
+    course.spoil("row_means/solution.py", f"    {DIVIDE}\n", LOOP)
+    assert "within 1 seconds" in refusals(course.prove())[0]
 
 
 def test_an_edit_that_loops_for_ever_is_noticed(course, monkeypatch):

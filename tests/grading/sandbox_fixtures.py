@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from autograder.sandbox.host import NoSandbox, Sandbox
-from autograder.sandbox.process import Student
+from autograder.sandbox.process import StudentProcess
 from tests.waiting import wait_until
 
 COURSE_LIB = Path(__file__).resolve().parents[2] / "course_lib"
@@ -41,14 +41,14 @@ def sandbox(request):
 
 
 @pytest.fixture
-def student(sandbox) -> Student:
+def student(sandbox) -> StudentProcess:
     with sandbox.student() as student:
         student.begin(0)
         yield student
 
 
 @pytest.fixture
-def forking(sandbox, student) -> Student:
+def forking(sandbox, student) -> StudentProcess:
     """One that may start processes; under Landlock none may."""
     if sandbox.tier == "landlock":
         pytest.skip("landlock: no second process can be started")
@@ -61,11 +61,11 @@ def run_as_ordinary_user(file: str, *arguments: str) -> subprocess.CompletedProc
     return subprocess.run([*command, *quiet], capture_output=True, text=True)
 
 
-def run(student: Student, source: str) -> dict:
+def run(student: StudentProcess, source: str) -> dict:
     return student.run_cell("cell", source)
 
 
-def printed(student: Student, source: str) -> str:
+def printed(student: StudentProcess, source: str) -> str:
     """What a cell prints; it must not fail."""
     answer = run(student, source)
     assert answer["error"] is None, answer

@@ -5,16 +5,16 @@ import base64
 import pytest
 
 from autograder.sandbox import limits
-from autograder.sandbox.process import Student
+from autograder.sandbox.process import StudentProcess
 from course_lib.checking.perform import CallRequest
-from course_lib.checking.run import Run
+from course_lib.checking.setting import Setting
 from course_lib.checking.terms import NO_TERMS
 from tests.grading.sandbox_fixtures import forking, printed, run, sandbox, student
 
 __all__ = ["forking", "sandbox", "student"]
 
 
-def shown(student: Student, source: str) -> list[dict]:
+def shown(student: StudentProcess, source: str) -> list[dict]:
     answer = run(student, source)
     assert answer["error"] is None, answer
     return [output["data"] for output in answer["outputs"]]
@@ -270,6 +270,6 @@ def test_the_same_seed_gives_the_same_numbers(sandbox):
 def test_what_a_call_prints_is_counted_and_dropped(student):
     run(student, "library = 'numpy'\ndef f():\n    print('secret')\n    return 1.0")
     student.prepare("f", NO_TERMS, ["cell"])
-    reply = student.call(CallRequest(function="f", run=Run()))
+    reply = student.call(CallRequest(function="f", setting=Setting()))
     assert (reply.failure, reply.printed) == ("", 7)
     assert run(student, "")["stdout"] == ""

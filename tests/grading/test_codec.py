@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 
 from autograder.sandbox import codec
 from autograder.sandbox.codec import Receiver, Unacceptable, decode, encode, pack
-from course_lib.checking.run import Returned
+from course_lib.checking.returned import Returned
 
 DTYPES = sorted(codec.DTYPES)
 SIDES = hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=5)

@@ -55,6 +55,7 @@ def course(released, tmp_path, url) -> Path:
     }
     for name, text in tables.items():
         (course / "exports" / name).write_text(text)
+    (course / ".students.csv.a1b2.unfinished").write_text(SECRET)  # course init was killed
     (course / "reports").mkdir()
     (course / "reports" / f"{STEM}-with-names.html").write_text(f"<td>ada</td>{SECRET}")
     with zipfile.ZipFile(course / "exports" / f"{STEM}_moodle_feedback.zip", "w") as archive:

@@ -10,13 +10,13 @@ import course_lib
 from autograder.grading.rebuild import Rebuilt
 from autograder.grading.referee import Attempt
 from autograder.sandbox import process
-from autograder.sandbox.host import Gone, Sandbox
+from autograder.sandbox.host import ProcessEnded, Sandbox
 from course_lib.checking.call import Call
 from course_lib.checking.findings import Failure
-from course_lib.checking.run import Run
+from course_lib.checking.setting import Setting
 from course_lib.checking.terms import NO_TERMS
 
-TORCH, NUMPY = Run("torch", "float64"), Run("numpy", "float64")
+TORCH, NUMPY = Setting("torch", "float64"), Setting("numpy", "float64")
 X = np.array([[1.0, 2.0, 3.0], [0.5, 0.25, 4.0]])
 ANSWERS = """
 library = "torch"
@@ -147,8 +147,8 @@ def test_a_lent_function_does_not_work_for_minutes(borrower):
 
 
 def test_nobody_borrows_for_ever(borrower, monkeypatch):
-    monkeypatch.setattr(process, "LENT_CALLS", 500)  # before any limit of time is met
-    with pytest.raises(Gone):
+    monkeypatch.setattr(process, "CALLBACKS", 500)  # before any limit of time is met
+    with pytest.raises(ProcessEnded):
         ask(borrower, "greedy", NUMPY)(product, X[0])
 
 

@@ -23,7 +23,9 @@ from autograder.grading.journal import (
     course_lock,
     journal_key,
 )
+from autograder.grading.notes import Kind, Note
 from autograder.grading.outcome import Finding, Mark, Outcome
+from course_lib.checking.findings import FailureKind
 from tests.grading.class_of_sixty import STUDENTS, outcome_of
 from tests.grading.gradebook_fixtures import PROOF, STEM, mark_by_hand, opened, outcome
 
@@ -47,7 +49,10 @@ def journal(path):
 def test_an_outcome_comes_back_as_it_was(path):
     finding = Finding("rows", "rows sum to one", False, True, False, evidence="row 4: 1.7 \ud800")
     mark = Mark("softmax-check", 1 / 3, 3.0, answer="digest", findings=(finding,), comment="\0")
-    whole = Outcome("Zoë", STEM, "key", (mark,), ("renamed",), ("time",), {"run": 0.1}, '{"a": 1}')
+    repairs = (Note.of(Kind.OTHER_FILE_NAME, "Zoë.ipynb"),)
+    incidents = (Note.of(Kind.CELL_TOO_SLOW, cell="one", limit=10, cause=FailureKind.TOO_SLOW),)
+    seconds, notebook = {"run": 0.1}, '{"a": 1}'
+    whole = Outcome("Zoë", STEM, "key", (mark,), repairs, incidents, seconds, notebook)
     with Journal(path) as journal:
         journal.store(whole)
     with Journal(path) as journal:

@@ -20,9 +20,9 @@ from autograder.paths import ROOT as CHECKOUT
 from autograder.sandbox import limits
 from autograder.sandbox.host import NoSandbox, Sandbox
 from autograder.sandbox.probes import surroundings, try_all
-from autograder.sandbox.process import Gone, Student
+from autograder.sandbox.process import ProcessEnded, StudentProcess
 from course_lib.checking.perform import CallRequest
-from course_lib.checking.run import Run
+from course_lib.checking.setting import Setting
 from course_lib.checking.terms import NO_TERMS
 from tests.grading.sandbox_fixtures import COURSE_LIB, run
 from tests.shared import let_everybody_enter
@@ -60,7 +60,7 @@ def both(sandboxes):
         yield fork, kernel
 
 
-def kinds(student: Student, source: str) -> dict:
+def kinds(student: StudentProcess, source: str) -> dict:
     """What a cell shows, but for what differs from run to run."""
     answer = run(student, source)
     outputs = [
@@ -188,7 +188,7 @@ def kernel(sandboxes):
 @pytest.mark.parametrize("end", ["os._exit(0)", "os.kill(os.getpid(), 9)"])
 def test_a_kernel_that_ends_is_gone_and_says_so(kernel, end):
     run(kernel, "import os")
-    with pytest.raises(Gone, match="ended the Python process"):
+    with pytest.raises(ProcessEnded, match="ended the Python process"):
         run(kernel, end)
 
 
@@ -206,10 +206,10 @@ def test_a_call_in_a_kernel_that_takes_too_long_is_interrupted(kernel, monkeypat
     run(kernel, "library = 'numpy'\ndef f(x):\n    while x:\n        pass\n    return 2.0")
     kernel.prepare("f", NO_TERMS, ["cell"])
     monkeypatch.setattr(limits, "CALL_SECONDS", 0.5)
-    reply = kernel.call(CallRequest(function="f", run=Run(), args=(True,)))
+    reply = kernel.call(CallRequest(function="f", setting=Setting(), args=(True,)))
     assert "took more than" in reply.failure
     monkeypatch.undo()
-    assert kernel.call(CallRequest(function="f", run=Run(), args=(False,))).value == 2.0
+    assert kernel.call(CallRequest(function="f", setting=Setting(), args=(False,))).value == 2.0
 
 
 @pytest.mark.slow
@@ -228,7 +228,7 @@ def test_a_function_lent_to_a_kernel_stays_with_the_referee(kernel):
     kernel.prepare("f", NO_TERMS, ["cell"])
     asked = []
     reply = kernel.call(
-        CallRequest(function="f", run=Run(), args=(lambda x: asked.append(x) or 5.0,))
+        CallRequest(function="f", setting=Setting(), args=(lambda x: asked.append(x) or 5.0,))
     )
     assert (reply.value, asked) == (6.0, [2.0])
 

@@ -5,22 +5,26 @@ import shutil
 import sys
 from dataclasses import replace
 
+import nbformat
 import pytest
 from click.testing import CliRunner
+from nbformat.v4 import new_code_cell
 
 from autograder.commands.cli import main
 from autograder.exercises.assignment import load_assignment
 from autograder.grading import changes, package
 from autograder.grading.course_limits import course_limits
 from autograder.grading.grade_class import grade_class
+from autograder.grading.notes import Kind
 from autograder.grading.rebuild import Rebuilt
-from autograder.grading.referee import Attempt, Grader
+from autograder.grading.referee import Attempt, Grader, Job
 from autograder.release.bundle import write_checks
 from autograder.release.course_folder import BadSettings, nbgrader_configuration
 from autograder.release.notebooks import source_notebook
 from autograder.sandbox import limits
 from autograder.sandbox.bounds import NAMES, fault_in, of_a_submission, where_not_its_own
-from autograder.sandbox.process import Gone
+from autograder.sandbox.host import Sandbox
+from autograder.sandbox.process import ProcessEnded
 from course_lib.checking.terms import NO_LIMITS, Limits
 from tests.exercises.conftest import GOOD
 from tests.grading.gradebook_fixtures import STEM, outcome
@@ -271,8 +275,23 @@ class TestInTheSandbox:
             student.begin(0)
             source = "import os, signal\nfor _ in range(3):\n    if not os.fork():\n        "
             source += "kept = bytearray(os.urandom(1 << 20)) * 150\n        signal.pause()\n"
-            with pytest.raises(Gone, match="0.29"):
+            with pytest.raises(ProcessEnded, match="0.29"):
                 run(student, f"{source}signal.pause()")
+
+    def test_a_submission_is_graded_within_them(self, course, tmp_path):
+        with_own(course, cell_seconds=0.3)
+        folder = tmp_path / "package"
+        package.unpack(package.pack(course, STEM), folder)
+        for path in (folder, *folder.parents[:3]):
+            path.chmod(0o755)
+        notebook = nbformat.read(folder / f"{STEM}.ipynb", as_version=4)
+        notebook.cells.insert(2, new_code_cell("while True: pass", id="endless"))
+        files = {f"{STEM}.ipynb": nbformat.writes(notebook).encode()}
+        with Sandbox(folder / "course_lib") as started:
+            judged = Grader(folder, STEM, started).grade(Job("ada", STEM, "key", 1, files))
+        assert [(note.fact.kind, note.fact.limit) for note in judged.incidents] == [
+            (Kind.CELL_TOO_SLOW, 0.3)
+        ]
 
     def test_an_attempt_passes_them_on_to_each_process(self, sandbox):
         own = Limits(cell_seconds=3)

@@ -90,6 +90,7 @@ def test_what_has_not_changed_is_not_judged_again(course):
         ("autograder/demo/attacks/answers.py", "\nA_NEW_NAME = 1\n", []),
         ("course_lib/checking/expect.py", "\n# a comment\n", []),
         ("course_lib/checking/expect.py", "\nA_NEW_NAME = 1\n", ["ada", "bo"]),
+        ("course_lib/checking/marks.py", "\nA_NEW_NAME = 1\n", ["ada", "bo"]),  # by its tests
         ("autograder/grading/referee.py", "\nA_NEW_NAME = 1\n", ["ada", "bo"]),
     ],
 )

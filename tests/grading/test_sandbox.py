@@ -14,10 +14,10 @@ import pytest
 
 from autograder.sandbox import limits, probes, process
 from autograder.sandbox.host import Sandbox
-from autograder.sandbox.process import Gone, Student, TooSlow
+from autograder.sandbox.process import ProcessEnded, StudentProcess, TooSlow
 from course_lib.checking.findings import Cause, FailureKind
 from course_lib.checking.perform import CallRequest
-from course_lib.checking.run import Run
+from course_lib.checking.setting import Setting
 from course_lib.checking.terms import NO_TERMS, Limits, Terms
 from tests.grading.sandbox_fixtures import (
     NOT_ROOT,
@@ -55,8 +55,8 @@ def hurry(monkeypatch):
     monkeypatch.setattr(process, "GRACE_SECONDS", 0.3)
 
 
-def call(student: Student, *args: object) -> object:
-    return student.call(CallRequest(function="f", run=Run(), args=args))
+def call(student: StudentProcess, *args: object) -> object:
+    return student.call(CallRequest(function="f", setting=Setting(), args=args))
 
 
 # Out of reach
@@ -159,7 +159,7 @@ if platform.machine() == "x86_64":
 else:
     print(False)
 """
-    with contextlib.suppress(Gone):
+    with contextlib.suppress(ProcessEnded):
         assert printed(student, x32) == "False"
 
 
@@ -173,7 +173,7 @@ page.write(bytes.fromhex("b814000000cd80c3"))  # mov eax, getpid; int 0x80; ret
 address = ctypes.addressof(ctypes.c_char.from_buffer(page))
 print(ctypes.CFUNCTYPE(ctypes.c_int)(address)() > 0)
 """
-    with contextlib.suppress(Gone):
+    with contextlib.suppress(ProcessEnded):
         assert run(student, source)["stdout"].strip() in ("False", "")
 
 
@@ -196,7 +196,7 @@ for _ in range(4):
         signal.pause()
 signal.pause()
 """
-    with pytest.raises(Gone, match="memory"):
+    with pytest.raises(ProcessEnded, match="memory"):
         run(forking, source)
 
 
@@ -221,7 +221,7 @@ if not os.fork():
     signal.pause()
 """
     run(forking, source)
-    with pytest.raises(Gone, match="memory"):
+    with pytest.raises(ProcessEnded, match="memory"):
         ask_on(forking, 20_000, "")
 
 
@@ -291,7 +291,7 @@ def test_files_end_at_the_limit(sandbox, student, kind):
     """The kernel stops it, or the watch outside."""
     try:
         answer = run(student, FILES[kind] + "\nimport time; time.sleep(1)")
-    except Gone as reason:
+    except ProcessEnded as reason:
         assert sandbox.tier == "landlock"
         assert "MiB of files" in str(reason) or "folders within folders" in str(reason)
     else:
@@ -340,11 +340,11 @@ DEATHS = {
 def test_a_process_that_dies_is_noticed_at_once(sandbox, how):
     with sandbox.student() as student:
         student.begin(0)
-        with pytest.raises(Gone) as reason:
+        with pytest.raises(ProcessEnded) as reason:
             run(student, DEATHS[how])
         assert not isinstance(reason.value, TooSlow)
         assert not student.alive
-        with pytest.raises(Gone):
+        with pytest.raises(ProcessEnded):
             run(student, "1")
     with sandbox.student() as another:
         another.begin(0)
@@ -405,7 +405,7 @@ def test_an_exercise_may_give_a_call_more_time_or_less(student, hurry):
     student.prepare("f", NO_TERMS, ["cell"])
 
     def seconds_of(terms: Terms) -> object:
-        return student.call(CallRequest(function="f", run=Run(), args=(1.0,), terms=terms))
+        return student.call(CallRequest(function="f", setting=Setting(), args=(1.0,), terms=terms))
 
     assert seconds_of(NO_TERMS).cause == Cause(FailureKind.TOO_SLOW)
     assert seconds_of(Terms(limits=Limits(call_seconds=5))).value == 1.0
@@ -416,7 +416,9 @@ def test_an_exercise_may_let_more_be_returned_or_less(student):
     student.prepare("f", NO_TERMS, ["cell"])
 
     def returned(mebibytes: float, terms: Terms = NO_TERMS) -> object:
-        return student.call(CallRequest(function="f", run=Run(), args=(mebibytes,), terms=terms))
+        return student.call(
+            CallRequest(function="f", setting=Setting(), args=(mebibytes,), terms=terms)
+        )
 
     assert returned(65.0).cause == Cause(FailureKind.TOO_LARGE)
     assert returned(65.0, Terms(limits=Limits(returned_mib=80))).value.nbytes == 65 << 20
@@ -430,8 +432,8 @@ def test_more_than_an_exercise_lets_be_returned_ends_the_conversation(student):
     run(student, f"{CALL.replace('return x', 'import numpy; return numpy.ones(1 << 18)')}\n{patch}")
     student.prepare("f", NO_TERMS, ["cell"])
     terms = Terms(limits=Limits(returned_mib=1))
-    with pytest.raises(Gone, match="broke off"):
-        student.call(CallRequest(function="f", run=Run(), args=(1.0,), terms=terms))
+    with pytest.raises(ProcessEnded, match="broke off"):
+        student.call(CallRequest(function="f", setting=Setting(), args=(1.0,), terms=terms))
 
 
 def test_an_endless_generator_is_no_answer(student):
@@ -478,7 +480,7 @@ NEVER_ENDING = {
 }
 
 
-def ask_on(student: Student, times: int, source: str = "1") -> None:
+def ask_on(student: StudentProcess, times: int, source: str = "1") -> None:
     for _ in range(times):
         run(student, source)
 
@@ -486,7 +488,7 @@ def ask_on(student: Student, times: int, source: str = "1") -> None:
 @pytest.mark.parametrize("what", CHANNEL)
 def test_a_lie_on_the_channel_ends_the_conversation(student, hurry, what):
     run_into = FIND_SOCKET + CHANNEL[what]
-    with pytest.raises(Gone):
+    with pytest.raises(ProcessEnded):
         ask_on(student, 2, run_into)
     assert not student.alive
 
@@ -509,14 +511,14 @@ threading.Thread(target=late).start()
     run(student, FIND_SOCKET + late)
     while not student._wait(select.POLLIN):
         pass
-    with pytest.raises(Gone, match="broke off"):
+    with pytest.raises(ProcessEnded, match="broke off"):
         run(student, "1")
 
 
 def test_a_process_that_does_not_listen_is_ended(student, hurry):
     source = CALL + "import time\nfrom autograder.sandbox import codec\n"
     run(student, source + "codec.receive = lambda connection: time.sleep(100)")
-    with pytest.raises(Gone):
+    with pytest.raises(ProcessEnded):
         call(student, np.ones(2_000_000))
     assert not student.alive
 
@@ -532,7 +534,7 @@ def receive(connection):
 codec.receive = receive
 """
     run(student, CALL + FIND_SOCKET + hasty)
-    with pytest.raises(Gone, match="broke off"):
+    with pytest.raises(ProcessEnded, match="broke off"):
         call(student, np.ones(2_000_000))
 
 
@@ -562,7 +564,7 @@ def test_an_answer_that_no_honest_process_gives_ends_the_conversation(student, w
     patch = "from autograder.sandbox import child as s\n"
     run(student, CALL + patch + f"s._call = lambda *_: ({ANSWERS[what]}, [])")
     student.prepare("f", NO_TERMS, ["cell"])
-    with pytest.raises(Gone, match="broke off"):
+    with pytest.raises(ProcessEnded, match="broke off"):
         call(student, np.ones(2))
 
 

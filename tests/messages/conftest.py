@@ -14,6 +14,7 @@ import pytest
 from syrupy.extensions.amber import AmberSnapshotExtension
 
 from autograder.paths import ROOT
+from tests.classroom.graded_course import course_with_a_class
 
 CHANGED = "This message reads otherwise now. If that is meant:  make messages"
 
@@ -23,6 +24,12 @@ class Message(AmberSnapshotExtension):
 
     def serialize(self, data: str, **_) -> str:
         return "\n".join(line.rstrip() for line in data.strip("\n").split("\n"))
+
+
+@pytest.fixture(scope="session")
+def with_a_class(released, tmp_path_factory) -> Path:
+    """A released course with four students; no test may change it."""
+    return course_with_a_class(released, tmp_path_factory.mktemp("class") / "course")
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
 """What an instructor reads: `course init`, collect, grade, extend, export."""
 
 import json
+import re
 import shutil
 import time
-from contextlib import nullcontext
 
 import pytest
 from click.testing import CliRunner
@@ -27,8 +27,8 @@ from tests.classroom.graded_course import (
     CANVAS,
     CLASS,
     WORKSHEET,
-    course_with_a_class,
     grade_late,
+    hand_in_settled,
     run,
     template,
     url,
@@ -36,11 +36,6 @@ from tests.classroom.graded_course import (
 from tests.classroom.graded_course import grade as give_marks
 from tests.classroom.test_students import NO_LISTS
 from tests.grading.gradebook_fixtures import PROOF, STEM, mark_by_hand
-
-
-@pytest.fixture(scope="module")
-def with_a_class(released, tmp_path_factory):
-    return course_with_a_class(released, tmp_path_factory.mktemp("class") / "course")
 
 
 @pytest.fixture
@@ -177,21 +172,14 @@ def test_nothing_at_all_is_found(tmp_path, told):
 # grade
 
 
-class NobodyIsJudged:
-    def grade(self, jobs):
-        yield from ()
-
-
 @pytest.fixture
 def handed_in(course, notebook, monkeypatch):
-    folder = course / "submitted" / "ada" / STEM
-    folder.mkdir(parents=True)
-    (folder / NAME).write_bytes(notebook)
-    pool = nullcontext(NobodyIsJudged())
-    monkeypatch.setattr(
-        "autograder.commands.grade.make_pool", lambda *words: lambda folder, data: pool
-    )
-    return course
+    return hand_in_settled(course, notebook, monkeypatch)
+
+
+def test_grade(handed_in, reads):
+    said = run(grade, handed_in, STEM).output
+    reads(re.sub(r"\([\d.]+ s, \d+ ms each\)", "(SECONDS)", said))
 
 
 def test_grade_finds_nobody_of_this_name(handed_in, told):

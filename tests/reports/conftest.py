@@ -16,7 +16,8 @@ from tests.shared import let_everybody_enter
 
 STEM = "03_softmax"
 PROOF = "variance-in-the-jacobian"
-FIGURE = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()\nprint('my own words')"
+PRINTED = "my own words"
+FIGURE = f"import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()\nprint('{PRINTED}')"
 ARGUMENT = (
     r"Since $z^\top J z = \mathrm{Var}_p(z)$, **never** below 0. ![photo](attachment:gone.png)"
 )
@@ -37,7 +38,7 @@ def grade_them(released: Path, course: Path) -> None:
     hand_in(course, STEM, list(members(Class(assignment, course))))
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
         gradebook.add_student("absent")
-    grade_class(course, STEM, lambda folder, data: LocalPool(folder, STEM, 2))
+    grade_class(course, STEM, lambda folder, data: LocalPool(folder, STEM, 1))
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
         gradebook.update_or_create_student("ada", first_name="Ada", last_name="Lovelace")
         grade = gradebook.find_grade(PROOF, STEM, STEM, "ada")

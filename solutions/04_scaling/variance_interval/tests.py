@@ -47,7 +47,7 @@ def test_centred_at_the_sample_variance(variance_interval, arrays):
         expect_close(
             got=(low + high) / 2,
             expected=np.var(x) * (1 + 0.5 / (size - 1)),
-            slack=max(1.0, 0.7 / size / 1e-6) if arrays.run.dtype == "float64" else 200,
+            slack=max(1.0, 0.7 / size / 1e-6) if arrays.setting.dtype == "float64" else 200,
             hint="how far are the two ends from the sample variance?",
         )
 
