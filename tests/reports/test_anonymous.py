@@ -34,8 +34,7 @@ from autograder.grading.pool import LocalPool
 from autograder.grading.referee import Grader, Job
 from autograder.roster.students import Student, write_students
 from autograder.sandbox import limits
-from autograder.sandbox import process as process_module
-from autograder.sandbox.host import ProcessEnded, Sandbox
+from autograder.sandbox.host import ProcessEnded, Sandbox, StudentProcess
 from course_lib.checking import percent
 from tests.grading.gradebook_fixtures import STEM
 
@@ -240,7 +239,7 @@ def canaries() -> Iterator[Canary]:
     yield one(
         "a process that does not begin",
         wrong("    return x"),
-        befall=failing(process_module.Student, "begin", ProcessEnded(token("why it ended"))),
+        befall=failing(StudentProcess, "begin", ProcessEnded(token("why it ended"))),
     )
     die = f"print('{token('a printed text')}')\nimport os; os._exit(1)"
     yield one("a cell that ends the process", with_cell(die))
