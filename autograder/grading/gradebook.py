@@ -52,6 +52,9 @@ class NotInGradebook(CannotRecord):
 class Recorder:
     """Write outcomes one after the other into the gradebook at `db_url`.
 
+    For the command's process alone, under the course's lock. Raises CannotRecord where the database
+    cannot be used, NotInGradebook where one submission has no place in it.
+
     `config` is the course's nbgrader configuration; of it the late penalty is used.
     """
 

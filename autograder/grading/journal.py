@@ -52,7 +52,8 @@ class CourseIsBusy(CourseError):
 class Journal:
     """At most two outcomes of each student and assignment: one judged, and one recorded before it.
 
-    While it is open, no other process can open it.
+    While it is open, no other process can open it. Everything here raises CannotRecord where the
+    file cannot be used.
     """
 
     def __init__(self, path: Path):
@@ -186,7 +187,8 @@ def journal_key(submission: bytes, checks: str, seed: int, environment: str) -> 
 def course_lock(course: Path) -> Iterator[None]:
     """Grade alone in this course folder, or learn at once who is grading there.
 
-    The system frees the lock when its holder dies, however it dies.
+    The system frees the lock when its holder dies, however it dies. Raises CourseIsBusy, and
+    CannotRecord where the folder cannot be written to.
     """
     folder = course / "grading"
     lock, holder = FileLock(folder / "lock"), folder / "holder.json"

@@ -80,6 +80,7 @@ class LocalPool:
         """Give every job back as an outcome, as they get ready.
 
         A submission that met a limit of time is graded once more, with the machine to itself.
+        Raises NoSandbox where no worker can start.
         """
         slow: list[tuple[Job, Outcome]] = []
         number = 0

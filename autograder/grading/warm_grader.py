@@ -18,7 +18,7 @@ _one_at_a_time = Lock()
 
 
 def grade_here(data: bytes, stem: str, job: Job) -> Outcome:
-    """Grade in this process, with the package that these bytes are."""
+    """Grade in this process, with the package that these bytes are. Raises NoSandbox."""
     with _one_at_a_time:
         tier = TRUSTED if job.device == "cuda" else _tier()
         return _grader(data, stem, tier).grade(job)
