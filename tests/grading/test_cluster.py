@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from autograder.grading.cluster import ClusterPool, WrongWorker
 from autograder.grading.referee import Job
 from autograder.paths import ROOT
 from autograder.sandbox.host import NoSandbox
+from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::Warning:distributed")]
 
@@ -58,7 +58,7 @@ def cluster_of(folder, options: list[list[str]]):
     try:
         start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
               "--scheduler-file", str(address_file))  # fmt: skip
-        _wait_for(address_file.is_file)
+        wait_until(address_file.is_file)
         address = json.loads(address_file.read_text())["address"]
         workers = [start("worker", address, *usual, *own) for own in options]
         from distributed import Client
@@ -70,14 +70,6 @@ def cluster_of(folder, options: list[list[str]]):
         for process in reversed(running):
             process.kill()
             process.wait()
-
-
-def _wait_for(condition) -> None:
-    for _ in range(600):
-        if condition():
-            return
-        time.sleep(0.1)
-    raise TimeoutError
 
 
 def jobs(course, members):

@@ -9,7 +9,6 @@ import sqlite3
 import stat
 import subprocess
 import sys
-import time
 import urllib.request
 from contextlib import closing
 from pathlib import Path
@@ -23,6 +22,7 @@ from autograder.grading.journal import course_lock
 from autograder.paths import ROOT
 from autograder.sandbox.host import NoSandbox
 from tests.lab import TOKEN, jupyterlab, tools
+from tests.waiting import wait_until
 
 STEM = "03_softmax"
 ASSIGNMENT = load_assignment(ROOT / "solutions" / STEM)
@@ -202,8 +202,11 @@ def test_a_run_that_is_stopped_or_killed_is_taken_up_again(
             text=True,
         )
         enough = _settled(course) + draw.randint(1, 4)
-        while _settled(course) < enough and begun.poll() is None:
-            time.sleep(0.001)
+
+        def it_is_time(begun=begun, enough=enough):
+            return _settled(course) >= enough or begun.poll() is not None
+
+        wait_until(it_is_time, 600)
         assert begun.poll() is None, "it was done before it was killed"
         whole = number == signal.SIGINT or draw.random() < 0.5
         (os.killpg if whole else os.kill)(begun.pid, number)
