@@ -167,7 +167,9 @@ def test_links_begin_with_the_address_of_the_book(written, course):
     assert f'href="{address}#ex-what-softmax-forgets"' in page(written, "bo")
     (course / "local_config.py").write_text("")
     run("feedback", STEM, "--course", str(course), "--student", "bo")
-    assert "“Overflow, underflow, and a softmax that avoids them”" in section(page(course, "bo"), "softmax")
+    assert "“Overflow, underflow, and a softmax that avoids them”" in section(
+        page(course, "bo"), "softmax"
+    )
     assert "http" not in re.sub(r'"http://www.w3.org/[^"]*"', "", page(course, "bo"))
 
 
