@@ -84,8 +84,8 @@ class Owners:
         """ada_03_softmax.ipynb, "03 softmax (Ada Lovelace).ipynb", ada.ipynb."""
         own = PurePath(path[-1]).stem
         rest = plain(own.replace(stem, " "))
-        words = {plain(word) for word in re.split(r"[\s_()+,;-]+", own)} | {rest}
-        ids = {id for word in words for id in self._by_name.get(word, ())}
+        parts_of_name = {plain(word) for word in re.split(r"[\s_()+,;-]+", own)} | {rest}
+        ids = {id for word in parts_of_name for id in self._by_name.get(word, ())}
         student = next(iter(ids)) if len(ids) == 1 else None
         # with no list at all the outermost folder is taken for the student's
         called = path[0] if len(path) > 1 else own

@@ -244,16 +244,16 @@ class CodeProof:
         said: dict[str, str] = {}
         for name, answer in self.wrongs.items():
             declared = set(_declared(answer))
-            words = (answer.__doc__ or "").strip()
+            misconception = (answer.__doc__ or "").strip()
             if not declared:
                 self._fault("wrong.py", name, "names no test that must catch it: write @fails(...)")
             elif unknown := sorted(declared - set(self.tests)):
                 self._fault("wrong.py", name, f"names {unknown[0]}, which tests.py does not have")
-            elif not words:
+            elif not misconception:
                 self._fault(
                     "wrong.py", name, "has no docstring: say in a few words what the mistake is"
                 )
-            elif (other := said.setdefault(words, name)) != name:
+            elif (other := said.setdefault(misconception, name)) != name:
                 self._fault("wrong.py", name, f"has the words of {other}: say what differs")
             else:
                 self._must_fail_exactly(name, answer, declared)

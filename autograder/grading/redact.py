@@ -23,8 +23,8 @@ def for_student(finding: AFinding) -> AFinding:
     if finding.passed or not finding.hidden:
         return finding
     cause = finding.cause
-    words = _raised(cause) if cause and cause.exception else WITHHELD
-    return replace(finding, evidence=words, cause=None)
+    message = _raised(cause) if cause and cause.exception else WITHHELD
+    return replace(finding, evidence=message, cause=None)
 
 
 def _raised(cause: Cause) -> str:

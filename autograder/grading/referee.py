@@ -223,11 +223,11 @@ class Grader:
             state, reason = "not gradable", "could not be judged; a person will look at it"
             told = _word(repr(error), 200)
             attempt.incidents.append(Note.of(Kind.JUDGE_FAILED, told, exercise=name))
-        words = f"{name}: {reason}"
+        message = f"{name}: {reason}"
         without_findings = Mark(
-            meta.grade_id, 0.0, meta.points, state, answer, comment=words, reason=reason
+            meta.grade_id, 0.0, meta.points, state, answer, comment=message, reason=reason
         )
-        return without_findings, words
+        return without_findings, message
 
 
 @dataclass
@@ -391,11 +391,11 @@ class Attempt:
                 student.prepare(*self._prepared)
                 result = self._call(student, request)
                 if result.cause and result.cause.kind is FailureKind.OUT_OF_MEMORY:
-                    words = f"needed more than {at_most / limits.MEBIBYTE:.3g} MiB"
-                    return CallResult(failure=words, cause=Cause(FailureKind.OVER_MEMORY))
+                    message = f"needed more than {at_most / limits.MEBIBYTE:.3g} MiB"
+                    return CallResult(failure=message, cause=Cause(FailureKind.OVER_MEMORY))
                 return result
-        words = "its cells need more memory than this exercise allows"
-        return CallResult(failure=words, cause=Cause(FailureKind.OVER_MEMORY))
+        message = "its cells need more memory than this exercise allows"
+        return CallResult(failure=message, cause=Cause(FailureKind.OVER_MEMORY))
 
     def _keep_outputs(self, cell: nbformat.NotebookNode, number: int, answer: dict) -> None:
         cell.execution_count = number

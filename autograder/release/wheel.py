@@ -43,8 +43,16 @@ def make_wheel(release: Path, target: Path, title: str) -> Path:
         shutil.copytree(release / "checks", place / "course_lib" / "checks")
         said = PROJECT.format(name=NAME, version=f"{course}+{label}.{digest}", title=title)
         (place / "pyproject.toml").write_text(said)
-        words = ["wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", "out", "."]
-        subprocess.run([sys.executable, "-m", "pip", *words], cwd=place, check=True)
+        command = [
+            "wheel",
+            "--quiet",
+            "--no-deps",
+            "--no-build-isolation",
+            "--wheel-dir",
+            "out",
+            ".",
+        ]
+        subprocess.run([sys.executable, "-m", "pip", *command], cwd=place, check=True)
         (made,) = (place / "out").glob("*.whl")
         for old in target.glob(f"*+{label}.*.whl"):
             old.unlink()

@@ -4,7 +4,7 @@ import io
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import matplotlib as mpl
 import numpy as np
@@ -13,10 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import AutoLocator
 
+from autograder.reports.class_summary import ExerciseCount, Summary
 from course_lib.plots import COLOURS, INK, MUTED, new_figure
-
-if TYPE_CHECKING:
-    from autograder.reports.class_report import ExerciseCount, Summary
 
 BARS = 8
 """So many of the hardest properties and of the misconceptions are drawn; tables have all."""
@@ -36,21 +34,21 @@ SHAPES = {"broad": Shape(9.6, True), "narrow": Shape(4.6, False)}
 """The second is for a phone, where the first would be too small to read."""
 
 
-def class_pictures(summary: "Summary") -> dict[str, list[Markup]]:
+def class_pictures(summary: Summary) -> dict[str, list[Markup]]:
     """Totals, exercises, and what went wrong most often, as SVG whose words are text."""
     return {name: list(_pictures(summary, shape)) for name, shape in SHAPES.items()}
 
 
-def _pictures(summary: "Summary", shape: Shape) -> Iterator[Markup]:
+def _pictures(summary: Summary, shape: Shape) -> Iterator[Markup]:
     totals, axes = new_figure(shape.width, 2.7)
     _totals(axes, summary)
-    words = "How many students have how many points; the tables hold the numbers."
-    yield _svg(totals, words, shape)
+    alt_text = "How many students have how many points; the tables hold the numbers."
+    yield _svg(totals, alt_text, shape)
     lines = 0.36 if shape.beside else 0.6
     exercises, axes = new_figure(shape.width, lines * len(summary.exercises) + 1.4)
     _exercises(axes, summary.exercises, shape)
-    words = "How much of each exercise was earned; the first table holds the numbers."
-    yield _svg(exercises, words, shape)
+    alt_text = "How much of each exercise was earned; the first table holds the numbers."
+    yield _svg(exercises, alt_text, shape)
     hardest, slips = summary.hardest[:BARS], summary.misconceptions[:BARS]
     heights = [0.55 * max(1, len(bars)) + 0.5 for bars in (hardest, slips)]
     stumbled, (first, second) = (
@@ -64,8 +62,8 @@ def _pictures(summary: "Summary", shape: Shape) -> Iterator[Markup]:
     _bars(first, "Properties that fail", fails, COLOURS[0])
     made = [(f"{m.number}: {m.mistake}", float(m.students), f"{m.students}") for m in slips]
     _bars(second, "Mistakes that were recognised", made, COLOURS[1])
-    words = "The hardest properties and the commonest mistakes; tables hold them all."
-    yield _svg(stumbled, words, shape)
+    alt_text = "The hardest properties and the commonest mistakes; tables hold them all."
+    yield _svg(stumbled, alt_text, shape)
 
 
 def _svg(fig: Figure, alt: str, shape: Shape) -> Markup:
@@ -79,7 +77,7 @@ def _svg(fig: Figure, alt: str, shape: Shape) -> Markup:
     )
 
 
-def _totals(axes: Axes, summary: "Summary") -> None:
+def _totals(axes: Axes, summary: Summary) -> None:
     bins = np.linspace(0, summary.most, min(11, int(summary.most) + 1) or 2)
     counts, edges = np.histogram(summary.totals, bins)
     axes.bar(edges[:-1], counts, np.diff(edges), align="edge", color=COLOURS[0], edgecolor="white")
@@ -107,7 +105,7 @@ def _totals(axes: Axes, summary: "Summary") -> None:
     axes.yaxis.set_major_locator(_whole_numbers())
 
 
-def _exercises(axes: Axes, exercises: list["ExerciseCount"], shape: Shape) -> None:
+def _exercises(axes: Axes, exercises: list[ExerciseCount], shape: Shape) -> None:
     """Stacked shares; each part has its own hatch, since colour alone says nothing."""
     names = [
         f"{e.number}  {textwrap.shorten(e.title, WORDS, placeholder=' ...')}" for e in exercises
@@ -163,9 +161,9 @@ def _bars(axes: Axes, title: str, bars: list[tuple[str, float, str]], colour: st
     if not bars:
         axes.text(0, 0.5, "none", color=MUTED, transform=axes.transAxes)
         return
-    for place, (words, length, number) in enumerate(bars):
+    for place, (label, length, number) in enumerate(bars):
         axes.barh(place + 0.36, length, height=0.26, color=colour)
-        axes.text(0, place, textwrap.shorten(words, WORDS, placeholder=" ..."), va="center", size=9)
+        axes.text(0, place, textwrap.shorten(label, WORDS, placeholder=" ..."), va="center", size=9)
         axes.annotate(
             number,
             (length, place + 0.36),

@@ -199,8 +199,8 @@ class Mistakes:
             node = functions[wanted.pop()]
             if node not in found:
                 found.append(node)
-                words = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-                wanted += sorted(words & set(functions))
+                names_used = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+                wanted += sorted(names_used & set(functions))
         ordered = [node for node in functions.values() if node in found]
         return "\n\n".join(_bare(node, {name: self.exercise.name}) for node in ordered)
 

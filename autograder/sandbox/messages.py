@@ -76,8 +76,8 @@ def write_result(result: CallResult, payload: int = codec.PAYLOAD_AT_MOST) -> Me
             raise codec.Unacceptable(f"{size >> 20} MiB, allowed {payload >> 20} MiB")
         return header | {"value": value}, buffers
     except codec.Unacceptable as reason:
-        words, cause = f"it returned something too large: {reason}", Cause(FailureKind.TOO_LARGE)
-        return header | {"failure": words, "cause": asdict(cause), "value": None}, []
+        message, cause = f"it returned something too large: {reason}", Cause(FailureKind.TOO_LARGE)
+        return header | {"failure": message, "cause": asdict(cause), "value": None}, []
 
 
 def read_result(message: Message) -> CallResult:

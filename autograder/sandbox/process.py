@@ -35,16 +35,16 @@ BROKE_OFF = "your code broke off the conversation with the grader"
 class ProcessEnded(Exception):
     """The student's process ended or had to be ended; says why, in words for the student."""
 
-    def __init__(self, words: str, kind: FailureKind = FailureKind.ENDED):
-        super().__init__(words)
+    def __init__(self, message: str, kind: FailureKind = FailureKind.ENDED):
+        super().__init__(message)
         self.kind = kind
 
 
 class TooSlow(ProcessEnded):
     """It met a limit of time."""
 
-    def __init__(self, words: str):
-        super().__init__(words, FailureKind.TOO_SLOW)
+    def __init__(self, message: str):
+        super().__init__(message, FailureKind.TOO_SLOW)
 
 
 class StudentProcess:
@@ -120,8 +120,8 @@ class StudentProcess:
             raise self._broke_off() from error
         if not self.interrupted:
             return result
-        words = f"it took more than {seconds:g} seconds"
-        return replace(result, failure=words, cause=Cause(FailureKind.TOO_SLOW))
+        message = f"it took more than {seconds:g} seconds"
+        return replace(result, failure=message, cause=Cause(FailureKind.TOO_SLOW))
 
     def _broke_off(self) -> ProcessEnded:
         self.kill()
@@ -193,11 +193,11 @@ class StudentProcess:
         memory = limits.total_memory(self._own.memory_mib)
         if self._resident() > memory and self._exactly() > memory:
             gigabytes = memory / 2**30
-            words = f"its processes took more than {gigabytes:g} GiB of memory"
-            raise ProcessEnded(words, FailureKind.TOO_MUCH_MEMORY)
+            message = f"its processes took more than {gigabytes:g} GiB of memory"
+            raise ProcessEnded(message, FailureKind.TOO_MUCH_MEMORY)
         if self._scratch and self._written() > limits.SCRATCH:
-            words = f"it wrote more than {limits.SCRATCH / limits.MEBIBYTE:g} MiB of files"
-            raise ProcessEnded(words, FailureKind.TOO_MANY_FILES)
+            message = f"it wrote more than {limits.SCRATCH / limits.MEBIBYTE:g} MiB of files"
+            raise ProcessEnded(message, FailureKind.TOO_MANY_FILES)
 
     def kill(self) -> None:
         if not self.alive:
@@ -269,8 +269,8 @@ class StudentProcess:
         while waiting and left > 0:
             folder = waiting.pop()
             if len(folder) > PATH_AT_MOST:  # each step down would cost more than the last
-                words = "it made folders within folders without end"
-                raise ProcessEnded(words, FailureKind.TOO_MANY_FILES)
+                message = "it made folders within folders without end"
+                raise ProcessEnded(message, FailureKind.TOO_MANY_FILES)
             with contextlib.suppress(OSError), os.scandir(folder) as entries:
                 for entry in entries:
                     left -= 1

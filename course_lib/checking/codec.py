@@ -72,8 +72,10 @@ class Codec:
     def decode_other(self, kind: str, coded: dict[str, Any]) -> Any:
         if kind != "failure":
             raise ValueError(f"a value of unknown kind: {kind}")
-        words, cause = coded["failure"], coded.get("cause")
-        return Failure(words, cause=Cause.from_dict(cause) if cause else Cause.from_words(words))
+        message, cause = coded["failure"], coded.get("cause")
+        return Failure(
+            message, cause=Cause.from_dict(cause) if cause else Cause.from_words(message)
+        )
 
 
 RECORDED = Codec()
