@@ -105,7 +105,8 @@ def test_outside_a_course_folder_it_is_said_where_a_release_went(course, tmp_pat
     place = tmp_path / "tried"
     shutil.copytree(course, place)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("autograder.commands.options.COURSE", place)
+    for verb in ("options", "release"):
+        monkeypatch.setattr(f"autograder.commands.{verb}.COURSE", place)
     said = CliRunner().invoke(release, [OWN]).output
     assert "this is tried, for trying out; for a class type  course init FOLDER" in said
     monkeypatch.chdir(place)
