@@ -87,18 +87,18 @@ def _choose(names: tuple[str, ...], root: Path) -> list[Exercise]:
         of_chapter = [
             e for assignment in course if assignment.stem == name for e in assignment.exercises
         ]
-        found = of_chapter or [exercise for exercise in everything if exercise.name == name]
-        if not found:
+        of_this_name = of_chapter or [e for e in everything if e.name == name]
+        if not of_this_name:
             if _lies_here(name, root):
                 raise click.UsageError(
                     f"{name!r} is none of the course's own. "
                     "It is in this folder's solutions/: add  --course ."
                 )
-            known = ", ".join([a.stem for a in course] + [e.name for e in everything])
+            names_here = ", ".join([a.stem for a in course] + [e.name for e in everything])
             raise click.UsageError(
-                f"no exercise and no chapter is called {name!r}. There are: {known}"
+                f"no exercise and no chapter is called {name!r}. There are: {names_here}"
             )
-        chosen += [exercise for exercise in found if exercise not in chosen]
+        chosen += [exercise for exercise in of_this_name if exercise not in chosen]
     if not everything:
         raise click.UsageError("there is no exercise; solutions/ holds one folder for each chapter")
     return chosen if names else everything

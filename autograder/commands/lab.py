@@ -18,7 +18,7 @@ RELEASED = PLACE / "released"
 """Of its own, so that the course folder of a class stays as it was handed out."""
 
 
-@click.command(context_settings={"ignore_unknown_options": True})
+@click.command(context_settings={"ignore_unchapters_options": True})
 @click.argument("chapter", metavar="[NN_topic]", required=False)
 @click.argument("options", nargs=-1, type=click.UNPROCESSED, metavar="[JUPYTERLAB OPTIONS]...")
 def lab(chapter: str | None, options: tuple[str, ...]) -> None:
@@ -28,14 +28,14 @@ def lab(chapter: str | None, options: tuple[str, ...]) -> None:
 
     Example: course lab 03_softmax
     """
-    known = chapter_folders(course_here())
-    if chapter not in known:
+    chapters = chapter_folders(course_here())
+    if chapter not in chapters:
         what = f"no chapter is called {chapter!r}" if chapter else "name a chapter"
-        raise click.UsageError(f"{what}. There are: {', '.join(sorted(known))}")
+        raise click.UsageError(f"{what}. There are: {', '.join(sorted(chapters))}")
     folder = PLACE / chapter
     if not folder.is_dir():
         print(f"releasing {chapter}")
-        release_chapter(known[chapter], RELEASED)
+        release_chapter(chapters[chapter], RELEASED)
         unpack(chapter, PLACE, RELEASED)
     outline = folder / "checks" / OUTLINE
     if not outline.is_file():
@@ -44,7 +44,7 @@ def lab(chapter: str | None, options: tuple[str, ...]) -> None:
     sys.exit(subprocess.call([sys.executable, str(folder / "course.py"), "lab", *options]))
 
 
-def unpack(chapter: str, place: Path, course: Path) -> None:
+def unpack(chapter: str, target: Path, course: Path) -> None:
     """Put the bundle of this course folder where a student would."""
     with zipfile.ZipFile(course / "bundles" / f"{chapter}.zip") as archive:
-        archive.extractall(place)
+        archive.extractall(target)

@@ -50,7 +50,7 @@ class Class:
         self.wrong = {n: answers_in(load_module(f / "wrong.py")) for n, f in modules.items()}
         self.right = {n: answers_in(load_module(f / "right.py")) for n, f in modules.items()}
         self.full = {
-            f"{e.slug}-check": float(e.points)
+            e.cells.check: float(e.points)
             for e in assignment.exercises
             if isinstance(e, CodeExercise | ProofBlocks)
         }
@@ -123,20 +123,20 @@ class Class:
             answers = list(self.wrong[exercise.name])
             if k < len(answers):
                 self._answer(notebook, exercise, "wrong.py", answers[k])
-                points[f"{exercise.slug}-check"] = self.earned(exercise, answers[k])
+                points[exercise.cells.check] = self.earned(exercise, answers[k])
         return self._member(name, "known mistakes", notebook, points)
 
     def one_mistake(self, name: str, exercise: CodeExercise) -> Member:
         notebook, points = self._notebook(self._model), dict(self.full)
         answer = next(iter(self.wrong[exercise.name]))
         self._answer(notebook, exercise, "wrong.py", answer)
-        points[f"{exercise.slug}-check"] = self.earned(exercise, answer)
+        points[exercise.cells.check] = self.earned(exercise, answer)
         return self._member(name, "nearly right", notebook, points)
 
     def syntax_error(self, name: str) -> Member:
         notebook, points = self._notebook(self._model), dict(self.full)
         self.cell(notebook, self.code[0].slug).source = f"def {self.code[0].name}(x:\n    return ("
-        points[f"{self.code[0].slug}-check"] = 0.0
+        points[self.code[0].cells.check] = 0.0
         return self._member(name, "broken", notebook, points)
 
     def renamed(self, name: str) -> Member:
@@ -158,7 +158,7 @@ class Class:
         text = json.dumps(self._notebook(self._model))
         last = self.code[-1]
         text = text[: text.rindex(f'"{last.slug}"')]
-        points = self.full | {f"{last.slug}-check": 0.0}
+        points = self.full | {last.cells.check: 0.0}
         return Member(name, "broken", {f"{self.stem}.ipynb": text.encode()}, points)
 
     def no_notebook(self, name: str) -> Member:

@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import ClassVar
 
-from autograder.exercises.cell_ids import CellIds
+from autograder.exercises.cell_ids import COMMON, CellIds
 from autograder.exercises.sources import (
     Test,
     check_prompt,
@@ -206,12 +206,17 @@ def load_assignment(folder: Path) -> Assignment:
     for goal in goals:
         for_goals.take(goal, str)
     exercises, names = [], set()
+    cells = dict.fromkeys(COMMON, "every assignment")
     for position, entry in enumerate(entries, start=1):
         table = Table(path, entry, "exercise", position)
         exercise = _read_exercise(table, folder, f"{int(folder.name[:2])}.{position}")
         if exercise.name in names:
             raise table.bad(f"two exercises are called {exercise.name!r}", "rename one of them")
         names.add(exercise.name)
+        for cell in exercise.cells:
+            if (owner := cells.setdefault(cell, exercise.name)) != exercise.name:
+                problem = f"{exercise.name!r} would have the cell {cell!r} of {owner}"
+                raise table.bad(problem, "choose another name", "name")
         if exercise.goal not in goals:
             raise table.bad(
                 f"{exercise.name!r} practises the goal {exercise.goal!r}, which is not in [goals]",

@@ -141,12 +141,12 @@ def _is_function(owner: Any, name: str) -> bool:
 def _find(path: str) -> Any:
     """What a dotted path names; raises ImportError or AttributeError."""
     root, *steps = path.split(".")
-    found = importlib.import_module(root)
+    owner = importlib.import_module(root)
     for step in steps:
-        if inspect.ismodule(found) and not hasattr(found, step):
-            importlib.import_module(f"{found.__name__}.{step}")
-        found = getattr(found, step)
-    return found
+        if inspect.ismodule(owner) and not hasattr(owner, step):
+            importlib.import_module(f"{owner.__name__}.{step}")
+        owner = getattr(owner, step)
+    return owner
 
 
 def _answer(path: str, signature: inspect.Signature, library: str, call: "Call") -> Callable:

@@ -116,9 +116,9 @@ def _replacements(node: ast.expr) -> Iterator[ast.expr]:
             if name in TRANSPOSING_CALLS:
                 yield node.args[0] if _is_module(func.value) else func.value
     if isinstance(node, ast.Call):
-        for place, keyword in enumerate(node.keywords):
+        for position, keyword in enumerate(node.keywords):
             if keyword.arg in ("axis", "dim", "keepdims", "keepdim"):
-                yield _with(node, keywords=node.keywords[:place] + node.keywords[place + 1 :])
+                yield _with(node, keywords=node.keywords[:position] + node.keywords[position + 1 :])
 
 
 def _is_module(node: ast.expr) -> bool:

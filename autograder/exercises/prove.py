@@ -241,19 +241,19 @@ class CodeProof:
 
     def _wrong_answers(self) -> None:
         caught: set[str] = set()
-        said: dict[str, str] = {}
+        described: dict[str, str] = {}
         for name, answer in self.wrongs.items():
             declared = set(_declared(answer))
-            misconception = (answer.__doc__ or "").strip()
+            mistake = (answer.__doc__ or "").strip()
             if not declared:
                 self._fault("wrong.py", name, "names no test that must catch it: write @fails(...)")
             elif unknown := sorted(declared - set(self.tests)):
                 self._fault("wrong.py", name, f"names {unknown[0]}, which tests.py does not have")
-            elif not misconception:
+            elif not mistake:
                 self._fault(
                     "wrong.py", name, "has no docstring: say in a few words what the mistake is"
                 )
-            elif (other := said.setdefault(misconception, name)) != name:
+            elif (other := described.setdefault(mistake, name)) != name:
                 self._fault("wrong.py", name, f"has the words of {other}: say what differs")
             else:
                 self._must_fail_exactly(name, answer, declared)

@@ -28,8 +28,8 @@ def prove_blocks(exercise: ProofBlocks) -> Proof:
             fault(f"a lazy answer ({name}) earns {share:.0%} of the points")
     right = blocks.one_proof
     for letter, why in blocks.why_not.items():
-        for place in range(len(right) + 1):
-            answer = [*right[:place], letter, *right[place:]]
+        for position in range(len(right) + 1):
+            answer = [*right[:position], letter, *right[position:]]
             if blocks.share(answer) == 1 or blocks.first_fault(answer) is None:
                 fault(f"the distractor {letter} passes")
         proof.wrong += 1

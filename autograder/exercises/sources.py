@@ -111,8 +111,8 @@ def read_tests(path: Path, name: str) -> tuple[Test, ...]:
             raise BadExercise(
                 path, f"two tests are called {node.name}", "rename one of them", node.lineno
             )
-        words, _, statement = (ast.get_docstring(node) or "").partition("\n\n")
-        if not words:
+        sentence, _, statement = (ast.get_docstring(node) or "").partition("\n\n")
+        if not sentence:
             raise BadExercise(
                 path,
                 f"{node.name} has no docstring",
@@ -123,7 +123,7 @@ def read_tests(path: Path, name: str) -> tuple[Test, ...]:
         tests.append(
             Test(
                 node.name,
-                " ".join(words.split()),
+                " ".join(sentence.split()),
                 statement.strip(),
                 "hidden" in marks,
                 "core" in marks,

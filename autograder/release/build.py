@@ -41,8 +41,8 @@ def bundle_of_all(course: Path, stems: list[str]) -> Path:
     versions = [f"{stem} {released_version(course, stem)}" for stem in stems]
     digest = hashlib.sha256("\n".join(versions).encode()).hexdigest()[:8]
     version = f"{released_version(course, stems[0]).partition('+')[0]}+{digest}"
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place) / WHOLE
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary) / WHOLE
         write_handout(
             folder,
             stem="NN_topic",
@@ -66,10 +66,11 @@ def make_release(assignment: Assignment, course: Path, reseed: bool = False) -> 
     prepare_course(course)
     stem, notebook = assignment.stem, source_notebook(assignment)
     with nbgrader_api(course).gradebook as gradebook:
-        refuse_other_exercises(gradebook, assignment, notebook, course / "release" / stem)
+        refuse_other_exercises(gradebook, assignment, notebook, course)
     seed = draw_seed() if reseed else secret_seed(course, stem)
-    with tempfile.TemporaryDirectory(prefix=".release-", dir=course) as place:
-        source, grader = Path(place) / "source" / stem, Path(place) / "grader" / stem
+    with tempfile.TemporaryDirectory(prefix=".release-", dir=course) as temporary:
+        made, replaced = Path(temporary) / "made", Path(temporary) / "replaced"
+        source, grader = made / "source" / stem, made / "grader" / stem
         source.mkdir(parents=True)
         grader.mkdir(mode=0o700, parents=True)  # not under source/, which goes to students
         nbformat.write(notebook, source / f"{stem}.ipynb")
@@ -78,19 +79,22 @@ def make_release(assignment: Assignment, course: Path, reseed: bool = False) -> 
         write_requirements(source)
         write_checks(assignment, grader, seed=seed, hidden=True)
         write_rubrics(assignment, grader)
-        released = _generate(course, stem, Path(place))
+        released = _generate(course, stem, made)
         version = _complete(assignment, released)
         for new in (source, released, grader):
-            _put(new, course / new.parent.name / stem)
+            _put(new, course / new.parent.name / stem, replaced / new.parent.name)
     keep_seed(course, stem, seed)
     folder = course / "release" / stem
     _remember_version(course, stem, version, visible_tests(folder))
     return zip_folder(folder, course / "bundles" / f"{stem}.zip")
 
 
-def _put(new: Path, target: Path) -> None:
-    shutil.rmtree(target, ignore_errors=True)
+def _put(new: Path, target: Path, replaced: Path) -> None:
+    """By renaming: whoever looks meets the old folder or the new one, whole."""
     target.parent.mkdir(exist_ok=True)
+    if target.exists():
+        replaced.parent.mkdir(exist_ok=True)
+        target.rename(replaced)
     new.rename(target)
 
 
@@ -125,8 +129,9 @@ def _remember_version(course: Path, stem: str, version: str, tests: dict[str, st
 def _generate(course: Path, stem: str, place: Path) -> Path:
     """Have nbgrader make the student's version from `place`/source, and return its folder."""
     api = nbgrader_api(course)
-    api.coursedir.source_directory = f"{place.name}/source"
-    api.coursedir.release_directory = f"{place.name}/release"
+    below_the_course = f"{place.parent.name}/{place.name}"
+    api.coursedir.source_directory = f"{below_the_course}/source"
+    api.coursedir.release_directory = f"{below_the_course}/release"
     result = api.generate_assignment(stem, force=True)
     if not result["success"]:
         raise click.ClickException(

@@ -142,8 +142,8 @@ def the_assignment(gradebook: Gradebook, stem: str) -> Any:
     try:
         return gradebook.find_assignment(stem)
     except MissingEntry:
-        known = ", ".join(sorted(a.name for a in gradebook.assignments)) or "none yet"
+        released = ", ".join(sorted(a.name for a in gradebook.assignments)) or "none yet"
         raise click.UsageError(
-            f"{stem} was not released here; released: {known}. "
+            f"{stem} was not released here; released: {released}. "
             f"If that is its name, type  course release {stem}"
         ) from None

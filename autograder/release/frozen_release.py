@@ -1,6 +1,5 @@
 """What is graded keeps its exercises: nbgrader adds no cell to it and takes none away."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,7 @@ import nbformat
 from autograder.errors import CourseError
 from autograder.exercises.assignment import Assignment
 from autograder.exercises.cell_ids import COMMON, exercise_of_each_cell
-from course_lib.checking.work import OUTLINE
+from autograder.release.outline import read_outline
 
 NEW = (
     "\nA new exercise goes into an assignment of its own:  "
@@ -24,11 +23,11 @@ class OtherExercises(CourseError):
 
 
 def refuse_other_exercises(
-    gradebook: Any, assignment: Assignment, notebook: nbformat.NotebookNode, released: Path
+    gradebook: Any, assignment: Assignment, notebook: nbformat.NotebookNode, course: Path
 ) -> None:
     """Before anything is touched: would cells come or go in which the gradebook has work?
 
-    `released` is the folder of the last release, which names the exercises that it had. Raises
+    The last release in this course folder names the exercises that there were. Raises
     OtherExercises.
     """
     from nbgrader.api import MissingEntry
@@ -40,8 +39,9 @@ def refuse_other_exercises(
     before, now = _cells_in_gradebook(graded), _cells_in(notebook)
     if before == now or not graded.submissions:
         return
+    released = read_outline(course, assignment.stem).exercises
     names = exercise_of_each_cell(
-        [*_names_released(released), *(exercise.name for exercise in assignment.exercises)]
+        [*(e.name for e in released), *(e.name for e in assignment.exercises)]
     )
     old, new = _exercises(before, names), _exercises(now, names)
     changes = {
@@ -75,13 +75,6 @@ def _cells_in(notebook: nbformat.NotebookNode) -> set[tuple[str, str]]:
         for kind in ("grade", "solution", "source")
         if kind == "source" or cell[kind]
     }
-
-
-def _names_released(released: Path) -> list[str]:
-    outline = released / "checks" / OUTLINE
-    if not outline.is_file():
-        return []
-    return [entry["name"] for entry in json.loads(outline.read_text())["exercises"]]
 
 
 def _exercises(cells: set[tuple[str, str]], names: dict[str, str]) -> set[str]:

@@ -38,22 +38,14 @@ def make_wheel(release: Path, target: Path, title: str) -> Path:
     course, _, digest = outline.version.partition("+")
     label = f"ch{release.name.replace('_', '.')}"  # digits alone would lose their zero
     with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
-        shutil.copytree(release / "course_lib", place / "course_lib")
-        shutil.copytree(release / "checks", place / "course_lib" / "checks")
-        said = PROJECT.format(name=NAME, version=f"{course}+{label}.{digest}", title=title)
-        (place / "pyproject.toml").write_text(said)
-        command = [
-            "wheel",
-            "--quiet",
-            "--no-deps",
-            "--no-build-isolation",
-            "--wheel-dir",
-            "out",
-            ".",
-        ]
-        subprocess.run([sys.executable, "-m", "pip", *command], cwd=place, check=True)
-        (made,) = (place / "out").glob("*.whl")
+        project = Path(folder)
+        shutil.copytree(release / "course_lib", project / "course_lib")
+        shutil.copytree(release / "checks", project / "course_lib" / "checks")
+        metadata = PROJECT.format(name=NAME, version=f"{course}+{label}.{digest}", title=title)
+        (project / "pyproject.toml").write_text(metadata)
+        pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+        subprocess.run([*pip, "--wheel-dir", "out", "."], cwd=project, check=True)
+        (made,) = (project / "out").glob("*.whl")
         for old in target.glob(f"*+{label}.*.whl"):
             old.unlink()
         return Path(shutil.copy(made, target))

@@ -49,7 +49,7 @@ def resolve(upgrade: bool) -> str:
 
 def objections(lock: str, pyproject: dict[str, Any]) -> list[str]:
     """Every reason why this lock would not install the course on somebody's machine."""
-    found: list[str] = []
+    faults: list[str] = []
     pinned: dict[str, list[Requirement]] = {}
     for line in lock.splitlines():
         if not line.strip() or line.startswith("#"):
@@ -57,12 +57,12 @@ def objections(lock: str, pyproject: dict[str, Any]) -> list[str]:
         try:
             pin = Requirement(line)
         except InvalidRequirement:
-            found.append(f"{line}: an option, a hash or no requirement at all")
+            faults.append(f"{line}: an option, a hash or no requirement at all")
             continue
         if not re.fullmatch(r"==[^*+]+", str(pin.specifier)):
-            found.append(f"{line}: not one exact version that the public index has")
+            faults.append(f"{line}: not one exact version that the public index has")
         if CUDA.match(pin.name):
-            found.append(f"{line}: PyTorch brings CUDA where it is needed")
+            faults.append(f"{line}: PyTorch brings CUDA where it is needed")
         pinned.setdefault(canonicalize_name(pin.name), []).append(pin)
 
     project = pyproject["project"]
@@ -70,23 +70,23 @@ def objections(lock: str, pyproject: dict[str, Any]) -> list[str]:
         wanted = Requirement(text)
         pins = pinned.get(canonicalize_name(wanted.name), [])
         if not pins:
-            found.append(f"{text}: in pyproject.toml, but not pinned")
+            faults.append(f"{text}: in pyproject.toml, but not pinned")
         for pin in pins:
             version = str(pin.specifier).removeprefix("==")
             if not wanted.specifier.contains(version, prereleases=True):
-                found.append(f"{pin}: outside the range of pyproject.toml, {text}")
+                faults.append(f"{pin}: outside the range of pyproject.toml, {text}")
     for name in ONE_SYSTEM_ONLY:
         if not any(pin.marker for pin in pinned.get(name, [])):
-            found.append(f"{name}: has no pin with a marker for its system")
-    return found
+            faults.append(f"{name}: has no pin with a marker for its system")
+    return faults
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--upgrade", action="store_true", help="renew every pin")
     lock = resolve(parser.parse_args().upgrade)
-    if found := objections(lock, tomllib.loads((ROOT / "pyproject.toml").read_text())):
-        sys.exit("\n".join([*found, "requirements.lock is left as it was."]))
+    if faults := objections(lock, tomllib.loads((ROOT / "pyproject.toml").read_text())):
+        sys.exit("\n".join([*faults, "requirements.lock is left as it was."]))
     LOCK.write_text(lock)
     print(f"requirements.lock: {lock.count('==')} packages pinned")
 

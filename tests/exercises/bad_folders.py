@@ -34,6 +34,16 @@ ENTRIES = {
     "a number among names": ('["course_lib.cross_attention"]', "[7]", "[7]"),
     "a name with a space": (NAME, 'name = "row means"', "row means"),
     "two of one name": ('name = "mean_of_a_shift"', NAME, NAME),
+    "a cell of another exercise": (
+        'name = "mean_of_a_shift"',
+        'name = "row_means_check"',
+        "row_means_check",
+    ),
+    "a cell of every notebook": (
+        'name = "mean_of_a_shift"',
+        'name = "what_is_left"',
+        "what_is_left",
+    ),
     "too many rubric points": ('"It is', '"1", "2", "3", "It is', "rubric"),
     "no model answer": ("model =", "modell =", 'name = "mean_of_a_shift"'),
     "an unknown limit": ("required = true", "limits = { cell_second = 5 }", "limits"),
