@@ -12,7 +12,7 @@ from course_lib._door import Array, check, check_axis, enter, leave
 def softmax(x: Float[Array, "*rows n"], axis: int = -1) -> Float[Array, "*rows n"]:
     r"""Turn each row of scores into weights that are positive and sum to one.
 
-    $\mathrm{softmax}(x)_j = e^{x_j - m} / \sum_i e^{x_i - m}$ with $m = \max_i x_i$  -- Eq. (3.2).
+    $\mathrm{softmax}(x)_j = e^{x_j - m} / \sum_i e^{x_i - m}$ with $m = \max_i x_i$  -- Eq. (3.3).
 
     A row of only $-\infty$ has no softmax: the result is NaN, as in torch.
     """
@@ -41,7 +41,7 @@ def softmax_or_zeros(x: Float[Array, "*rows n"]) -> Float[Array, "*rows n"]:
 def log_softmax(x: Float[Array, "*rows n"], axis: int = -1) -> Float[Array, "*rows n"]:
     r"""Logarithm of the softmax weights, finite where the weights themselves underflow to zero.
 
-    $\log p_j = x_j - \mathrm{lse}(x)$  -- Eq. (3.4).
+    $\log p_j = x_j - \mathrm{lse}(x)$  -- Eq. (3.2).
     """
     xp, dtype, x = enter(log_softmax, x=x)
     check_axis("x", x, axis)
@@ -52,7 +52,7 @@ def log_softmax(x: Float[Array, "*rows n"], axis: int = -1) -> Float[Array, "*ro
 def logsumexp(x: Float[Array, "..."], axis: int = -1) -> Float[Array, "..."]:
     r"""Logarithm of the sum of exponentials of each row.
 
-    $\mathrm{lse}(x) = m + \log \sum_i e^{x_i - m}$ with $m = \max_i x_i$  -- Eq. (3.4), shifted.
+    $\mathrm{lse}(x) = m + \log \sum_i e^{x_i - m}$ with $m = \max_i x_i$  -- Eq. (3.2), shifted.
 
     A row of only $-\infty$ gives $-\infty$.
     """
@@ -68,7 +68,7 @@ def logsumexp(x: Float[Array, "..."], axis: int = -1) -> Float[Array, "..."]:
 def softmax_at(x: Float[Array, "*rows n"], temperature: float) -> Float[Array, "*rows n"]:
     r"""Softmax of $x/t$ for every temperature from 0 to infinity, both ends included.
 
-    $\mathrm{softmax}_t(x)_j = e^{(x_j - m)/t} / \sum_i e^{(x_i - m)/t}$  -- Eq. (3.3), shifted.
+    $\mathrm{softmax}_t(x)_j = e^{(x_j - m)/t} / \sum_i e^{(x_i - m)/t}$  -- Eq. (3.4), shifted.
 
     At $t = 0$ the largest scores share the weight equally; at $t = \infty$ all but $-\infty$ do.
     """

@@ -48,9 +48,10 @@ def test_no_submission_meets_a_gpu_unless_it_is_trusted(released, monkeypatch):
     assert done.exit_code == 2 and "--trust-submissions" in done.output
 
 
-def test_marks_of_one_device_are_not_taken_for_those_of_another():
-    handed = Submission("ada", {"a.ipynb": b"{}"})
-    assert _keys("checks", 1, "cpu")(handed) != _keys("checks", 1, "cuda")(handed)
+def test_marks_of_one_device_are_not_taken_for_those_of_another(released):
+    handed, data = Submission("ada", {"a.ipynb": b"{}"}), package.pack(released, SMALL)
+    assert _keys(data, 1, "cpu")(handed) == _keys(data, 1, "cpu")(handed)
+    assert _keys(data, 1, "cpu")(handed) != _keys(data, 1, "cuda")(handed)
 
 
 @no_gpu
