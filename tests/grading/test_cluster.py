@@ -58,7 +58,8 @@ def cluster_of(folder, options: list[list[str]]):
     try:
         start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
               "--scheduler-file", str(address_file))  # fmt: skip
-        wait_until(address_file.is_file)
+        # Dask opens the file before it writes into it.
+        wait_until(lambda: address_file.is_file() and address_file.read_bytes().endswith(b"}"))
         address = json.loads(address_file.read_text())["address"]
         workers = [start("worker", address, *usual, *own) for own in options]
         from distributed import Client
