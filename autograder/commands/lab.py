@@ -18,7 +18,7 @@ RELEASED = PLACE / "released"
 """Of its own, so that the course folder of a class stays as it was handed out."""
 
 
-@click.command(context_settings={"ignore_unchapters_options": True})
+@click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("chapter", metavar="[NN_topic]", required=False)
 @click.argument("options", nargs=-1, type=click.UNPROCESSED, metavar="[JUPYTERLAB OPTIONS]...")
 def lab(chapter: str | None, options: tuple[str, ...]) -> None:

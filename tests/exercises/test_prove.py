@@ -3,6 +3,7 @@
 import pytest
 
 from autograder.exercises import prove as proving
+from autograder.exercises.answer_memo import AnswerMemo
 from course_lib.checking.verdicts import load_module
 
 DIVIDE = "return x.sum(axis=-1) / x.shape[-1]"
@@ -334,7 +335,7 @@ def test_the_oracle_is_asked_again_for_nearly_the_same_question():
     import numpy as np
 
     asked = []
-    remembered = proving.Remembered(lambda *args, **kwargs: asked.append(args) or np.zeros(2))
+    remembered = AnswerMemo(lambda *args, **kwargs: asked.append(args) or np.zeros(2))
     x = np.linspace(0, 1, 2_003)
     y = x.copy()
     y[1_000] += 1e-12
