@@ -19,6 +19,7 @@ import numpy as np
 
 from autograder.exercises.time_limit import TooSlow, time_limit
 from course_lib.checking.perform import CallRequest, perform
+from course_lib.checking.withheld import withheld
 
 NAMESPACES = (
     "course_lib",
@@ -96,6 +97,24 @@ def library_calls(
     for namespace in NAMESPACES:
         for path in _functions_like(namespace, (name, *RELATIVES)):
             yield path, [_answer(path, signature, library, call) for call in CALLS]
+
+
+def why_not_withheld(path: str) -> str:
+    """Why this name of a library's function would withhold nothing; nothing if it does.
+
+    Of a library that is not installed here it cannot be told.
+    """
+    try:
+        _find(path)
+        with withheld((path,)):
+            pass
+    except ModuleNotFoundError as missing:
+        return "which there is not" if missing.name != path.partition(".")[0] else ""
+    except AttributeError:
+        return "which there is not"
+    except TypeError:
+        return "in whose place nothing can be put"
+    return ""
 
 
 def _functions_like(namespace: str, names: Iterable[str]) -> Iterator[str]:

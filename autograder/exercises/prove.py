@@ -20,7 +20,13 @@ from typing import Any
 from autograder.exercises.answer_memo import AnswerMemo
 from autograder.exercises.assignment import CodeExercise, Exercise, ProofBlocks, ProofQuestion
 from autograder.exercises.lazy_answers import lazy_answers
-from autograder.exercises.library_calls import SMALL, agreement, entries, library_calls
+from autograder.exercises.library_calls import (
+    SMALL,
+    agreement,
+    entries,
+    library_calls,
+    why_not_withheld,
+)
 from autograder.exercises.mutants import mutants
 from autograder.exercises.new import unfilled
 from autograder.exercises.proof import Fault, Proof
@@ -82,6 +88,7 @@ class CodeProof:
         modules = self._load()
         if not self._set_up(modules):
             return self.proof
+        self._withheld_names()
         for step in (self._model_answer, self._right_answers):
             step()
             if self.proof.faults:  # what follows would only repeat it
@@ -316,6 +323,16 @@ class CodeProof:
                 break
         return verdicts
 
+    def _withheld_names(self) -> None:
+        """A slip of spelling would withhold nothing."""
+        for name in self.exercise.withholds:
+            if problem := why_not_withheld(name):
+                self._entry_fault(f"withholds {name!r}, {problem}")
+
+    def _entry_fault(self, problem: str) -> None:
+        file = f"{self.exercise.folder.parent.name}/assignment.toml"
+        self.proof.faults.append(Fault(file, self.exercise.name, problem))
+
     def _library_calls(self) -> None:
         """One call of a library, which the exercise does not withhold, earns nothing."""
         withheld, core, run = self.exercise.withholds, self.tests[self.core], RUNS[self.library][0]
@@ -329,13 +346,9 @@ class CodeProof:
             and any(self._passes(core, answer, run) for answer in answers if agrees(answer))
         ]
         if passing:
-            self.proof.faults.append(
-                Fault(
-                    f"{self.exercise.folder.parent.name}/assignment.toml",
-                    self.exercise.name,
-                    f"a call of {passing[0]} passes {self.core}; in its entry write\n"
-                    f"  withholds = {json.dumps([*withheld, *passing])}",
-                )
+            self._entry_fault(
+                f"a call of {passing[0]} passes {self.core}; in its entry write\n"
+                f"  withholds = {json.dumps([*withheld, *passing])}"
             )
 
     def _small_call(self, setting: Setting) -> CallRequest:

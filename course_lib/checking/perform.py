@@ -6,7 +6,6 @@ proof call this directly, the grader through a socket.
 """
 
 import contextlib
-import copy
 import io
 import linecache
 import sys
@@ -59,10 +58,10 @@ class CallResult:
 def perform(request: CallRequest) -> CallResult:
     """Call the function in the library and dtype of the setting."""
     function, setting = request.function, request.setting
-    sent = setting.send(request.args), setting.send(request.kwargs)
+    # copied twice: what the function gets, and what that is compared with afterwards
+    sent, before = ((setting.send(request.args), setting.send(request.kwargs)) for _ in range(2))
     if request.cotangent is not None:
         function = _pulled_back(function, setting.send(request.cotangent))
-    before = copy.deepcopy(sent)
     out = _Counter()
     failure, value, cause = "", None, None
     try:

@@ -1,14 +1,18 @@
 """One name for chapter, folder and table of contents; and pytest runs on a folder alone."""
 
 import ast
+import json
 import re
 import shutil
 import subprocess
 import sys
 
 import pytest
+from click.testing import CliRunner
 
+from autograder.commands.cli import main
 from autograder.exercises.assignment import load_course
+from autograder.exercises.chapter_page import shown_in
 from autograder.paths import ROOT
 
 COURSE = load_course()
@@ -22,9 +26,25 @@ def test_a_folder_of_exercises_has_its_chapter_under_the_same_name(assignment):
 
 @pytest.mark.parametrize("assignment", COURSE, ids=lambda assignment: assignment.stem)
 def test_a_chapter_shows_each_of_its_exercises_once_and_in_order(assignment):
-    chapter = (ROOT / "chapters" / f"{assignment.stem}.md").read_text()
-    shown = re.findall(r"^`{3,}\{course-exercise\} (\w+)$", chapter, flags=re.MULTILINE)
+    shown = shown_in(ROOT / "chapters" / f"{assignment.stem}.md")
     assert shown == [exercise.name for exercise in assignment.exercises]
+
+
+def test_course_exercises_names_the_page_that_does_not_show_an_exercise(course):
+    """One that has a page: a private exercise has none."""
+    chapters = course.folder.parent / "chapters"
+    typed = ["exercises", "--course", str(course.folder.parent), "--json", "01_rows", "--seeds=1"]
+
+    def faults():
+        proofs = json.loads(CliRunner().invoke(main, typed).stdout)
+        return {p["exercise"]: [fault["file"] for fault in p["faults"]] for p in proofs}
+
+    assert not any(faults().values())
+    chapters.mkdir()
+    page = chapters / "01_rows.md"
+    page.write_text("```{course-exercise} row_means\n```\n")
+    one = ["chapters/01_rows.md"]
+    assert faults() == {"row_means": [], "what_a_mean_forgets": one, "mean_of_a_shift": one}
 
 
 def nameless(node):

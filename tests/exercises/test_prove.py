@@ -348,6 +348,21 @@ def test_the_oracle_is_asked_again_for_nearly_the_same_question():
     assert remembered(x)[0] == 0.0, "what a test writes into an expected value stays with that test"
 
 
+@pytest.mark.parametrize(
+    "name", ["torch.sotfmax", "torch.specail.softmax", "torch._C._VariableFunctions.softmax"]
+)
+def test_a_withheld_name_that_withholds_nothing(course, name):
+    course.spoil("assignment.toml", "course_lib.cross_attention", name)
+    (fault,) = course.prove().faults
+    assert (fault.file, fault.function) == ("01_rows/assignment.toml", "row_means")
+    assert repr(name) in fault.problem
+
+
+def test_a_withheld_name_of_a_library_that_is_not_installed(course):
+    course.spoil("assignment.toml", "course_lib.cross_attention", "no_such_library.softmax")
+    assert course.prove().holds
+
+
 def test_a_built_proof_in_which_any_order_counts(course):
     """Then the lines as they are shown are a proof."""
     text = (course.chapter / "what_a_mean_forgets/proof.toml").read_text()
