@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import socket
 import struct
 import tracemalloc
 
@@ -12,8 +13,16 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from autograder.sandbox import codec
-from autograder.sandbox.codec import Receiver, Unacceptable, decode, encode, pack
-from course_lib.checking.returned import Returned
+from autograder.sandbox.codec import (
+    Receiver,
+    Unacceptable,
+    decode,
+    encode,
+    pack,
+    receive,
+    send,
+)
+from course_lib.checking.returned import Callback, Handle, Returned
 
 DTYPES = sorted(codec.DTYPES)
 SIDES = hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=5)
@@ -295,3 +304,140 @@ def test_strings_and_lists_are_not_long(message):
 def test_what_would_be_refused_is_not_sent(value):
     with pytest.raises(Unacceptable):
         encode(value, [])
+
+
+def wrapped(times: int, wrap) -> object:
+    """None in as many containers; its own depth is `times`."""
+    value = None
+    for _ in range(times):
+        value = wrap(value)
+    return value
+
+
+@pytest.mark.parametrize(
+    ("wrap", "wrap_coded"),
+    [
+        (lambda inner: [inner], lambda inner: {"list": [inner]}),
+        (lambda inner: (inner,), lambda inner: {"tuple": [inner]}),
+        (lambda inner: {"key": inner}, lambda inner: {"dict": [["key", inner]]}),
+    ],
+    ids=["list", "tuple", "dict"],
+)
+def test_both_sides_count_the_same_depth(wrap, wrap_coded):
+    deepest, coded = wrapped(codec.DEPTH, wrap), wrapped(codec.DEPTH, wrap_coded)
+    assert same(across(deepest), deepest) and same(decode(coded, []), deepest)
+    with pytest.raises(Unacceptable):
+        encode(wrap(deepest), [])
+    with pytest.raises(Unacceptable):
+        decode(wrap_coded(coded), [])
+
+
+def test_the_key_of_a_dict_is_one_deeper_than_the_dict():
+    key = wrapped(codec.DEPTH - 1, lambda inner: (inner,))
+    coded = wrapped(codec.DEPTH - 1, lambda inner: {"tuple": [inner]})
+    assert same(across({key: 1}), {key: 1})
+    assert same(decode({"dict": [[coded, None]]}, []), {key: None})
+    with pytest.raises(Unacceptable):
+        encode({(key,): 1}, [])
+    with pytest.raises(Unacceptable):
+        decode({"dict": [[{"tuple": [coded]}, None]]}, [])
+
+
+@pytest.mark.parametrize(
+    ("largest", "too_large"),
+    [
+        ("a" * codec.LETTERS, "a" * (codec.LETTERS + 1)),
+        ([None] * (codec.VALUES // 2), [None] * (codec.VALUES // 2 + 1)),
+        ((None,) * (codec.VALUES // 2), (None,) * (codec.VALUES // 2 + 1)),
+        (dict.fromkeys(range(codec.ENTRIES)), dict.fromkeys(range(codec.ENTRIES + 1))),
+        (1 << codec.BITS - 1, 1 << codec.BITS),
+    ],
+    ids=["string", "list", "tuple", "dict", "integer"],
+)
+def test_the_largest_that_may_cross_does_and_one_more_is_not_sent(largest, too_large):
+    assert same(across(largest), largest)
+    with pytest.raises(Unacceptable):
+        encode(too_large, [])
+
+
+@pytest.mark.parametrize(
+    ("largest", "too_large"),
+    [
+        ("a" * codec.LETTERS, "a" * (codec.LETTERS + 1)),
+        ({"list": [None] * (codec.VALUES - 1)}, {"list": [None] * codec.VALUES}),
+        (
+            {"dict": [[str(n), None] for n in range(codec.ENTRIES)]},
+            {"dict": [[str(n), None] for n in range(codec.ENTRIES + 1)]},
+        ),
+        (array(shape=[2] + [1] * (codec.AXES - 1)), array(shape=[2] + [1] * codec.AXES)),
+        (array(shape=[2]), {"array": ["<f8", [2], "float64"]}),
+        (array(shape=[2]), {"array": ["<f8", [2], "float64", "cpu", ""]}),
+        (array(shape=[2]), array("<f8", [2], "float64", 7)),
+        ({"held": ["held 123456", "C"]}, {"held": ["held 1234567", "C"]}),
+        ({"held": ["held 1", "C"]}, {"held": [1, "C"]}),
+        ({"lent": 1}, {"lent": "1"}),
+        ({"lent": 1}, {"lent": True}),
+    ],
+)
+def test_the_largest_that_may_arrive_does_and_one_more_is_refused(largest, too_large):
+    decode(largest, [bytes(16)])
+    with pytest.raises(Unacceptable):
+        decode(too_large, [bytes(16)])
+
+
+def test_an_axis_has_a_limit_also_where_nothing_is_in_the_array():
+    assert decode(array(shape=[codec.AXIS_AT_MOST, 0]), [b""]).shape == (codec.AXIS_AT_MOST, 0)
+    with pytest.raises(Unacceptable):
+        decode(array(shape=[codec.AXIS_AT_MOST + 1, 0]), [b""])
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [("C" * codec.KIND, "C" * codec.KIND), ("C" * (codec.KIND + 1), "function")]
+    + [(kind, "function") for kind in ("<b>", "a b", "", 7, None)],
+)
+def test_a_class_has_a_name_that_a_class_can_have(kind, expected):
+    held = decode({"held": ["held 7", kind]}, [])
+    assert (held.what, held.kind) == ("held 7", expected)
+
+
+def test_functions_cross_as_numbers_and_names():
+    lent, held = across([Callback(12), Handle("held 3", "Counter")])
+    assert lent == Callback(12) and held == Handle("held 3", "Counter")
+
+
+def test_a_message_is_packed_up_to_each_limit_and_read_again():
+    letters = "a" * (codec.HEADER_AT_MOST - len(json.dumps(["", []])))
+    many = [b""] * codec.ARRAYS_AT_MOST
+    for header, buffers, payload in [(letters, [], 0), (None, many, 0), (None, [b"ab", b"c"], 3)]:
+        packed = pack(header, buffers, payload)
+        assert Receiver(payload).feed(packed) == (header, buffers)
+    for header, buffers, payload in [
+        (letters + "a", [], 0), (None, [*many, b""], 0), (None, [b"ab", b"c"], 2)
+    ]:  # fmt: skip
+        with pytest.raises(Unacceptable):
+            pack(header, buffers, payload)
+
+
+@pytest.mark.parametrize("sizes", [[0] * (codec.ARRAYS_AT_MOST + 1), [2, 2], [4], [3, -1], [1.0]])
+def test_sizes_beyond_what_the_receiver_allows_are_refused(sizes):
+    with pytest.raises(Unacceptable):
+        Receiver(payload=3).feed(message(None, sizes))
+
+
+def test_a_message_waits_for_its_last_byte():
+    data, receiver = pack("x", [b"ab", b"", b"cde"]), Receiver()
+    for start in range(len(data) - 1):
+        assert receiver.feed(data[start : start + 1]) is None
+    assert receiver.feed(data[-1:]) == ("x", [b"ab", b"", b"cde"])
+
+
+def test_the_students_side_sends_and_waits_for_whole_messages():
+    here, there = socket.socketpair()
+    with there:
+        with here:
+            for message in [({"x": 1}, [bytes(100_000), b"ab"]), ("last", [])]:
+                send(here, *message)
+                assert receive(there) == message
+        with pytest.raises(EOFError):
+            receive(there)
