@@ -4,6 +4,7 @@ What `course collect` says of it is in tests/messages/test_course_verbs.py.
 """
 
 import json
+import os
 from datetime import datetime
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from click.testing import CliRunner
 from autograder.classroom import archives
 from autograder.classroom.collect import Collected, collect_from
 from autograder.commands.collect import collect
+from autograder.exercises.cell_ids import COMMON
 from autograder.grading.submissions import handed_in
 from autograder.release.course_folder import released_version
 from course_lib.checking import percent
@@ -288,3 +290,156 @@ def test_the_notebook_of_a_bundle_handed_in_whole_is_taken(course, take, bundle,
     report = take({f"{MOODLE}{name}": data for name, data in files.items()})
     assert there(course) == {"ada": notebook}
     assert report.notes == [], "the plain file is no second notebook"
+
+
+def test_nothing_is_noted_of_what_came_as_it_should(course, take, notebook):
+    report = take({MOODLE + NAME: notebook, f"grace/{NAME}": notebook})
+    assert report.notes == report.problems == []
+    assert report.moodle == {"ada": MOODLE.rstrip("/")}, "and of Grace there is no such folder"
+    assert take({MOODLE + NAME: notebook}).missing == ["kurt", "emmy"], "as in the class list"
+
+
+@pytest.mark.parametrize("when", [None, datetime.fromisoformat("2027-01-31T23:59:00+01:00")])
+def test_what_canvas_marks_as_late_is_noted(take, notebook, when):
+    report = take({f"lovelaceada_LATE_1001_55512_{NAME}": notebook}, when=when)
+    assert whose(report.notes) == ["ada"]
+
+
+def test_an_answered_notebook_goes_before_an_untouched_one_of_the_right_name(
+    course, take, notebook
+):
+    fresh = (course / "release" / STEM / NAME).read_bytes()
+    report = take({f"ada/{NAME}": fresh, "ada/mine.ipynb": notebook})
+    assert there(course) == {"ada": notebook}
+    assert whose(report.notes) == ["ada"] * 2, "its name, and that there were two"
+
+
+@pytest.mark.parametrize("newest", [0, 1, 2])
+def test_of_notebooks_that_fit_alike_the_newest_is_taken(course, tmp_path, notebook, newest):
+    files = [tmp_path / "in" / "ada" / f"{number}.ipynb" for number in range(3)]
+    for number, file in enumerate(files):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(answered(notebook, str(number)))
+        os.utime(file, (1_800_000_000 + (number == newest),) * 2)
+    collect_from(course, STEM, [tmp_path / "in"])
+    assert there(course) == {"ada": files[newest].read_bytes()}
+
+
+def test_the_cells_that_all_assignments_share_are_none_of_this_one(course, take, notebook):
+    content = json.loads(notebook)
+    content["cells"] = [cell for cell in content["cells"] if cell["id"] in COMMON]
+    assert content["cells"]
+    report = take({f"ada/{NAME}": json.dumps(content).encode()})
+    assert there(course) == {} and whose(report.problems) == ["ada"]
+
+
+def test_another_notebook_in_the_released_folder_is_no_assignment(course, take, notebook):
+    content = json.loads(notebook)
+    for cell in content["cells"]:
+        cell["id"] = "other-" + cell["id"]
+        cell["metadata"].get("nbgrader", {})["grade_id"] = cell["id"]
+    other = json.dumps(content).encode()
+    (course / "release" / STEM / "other.ipynb").write_bytes(other)
+    report = take({f"ada/{NAME}": other})
+    assert there(course) == {}
+    ((_, problem),) = report.problems
+    assert "course collect" not in problem
+
+
+def test_without_a_list_of_students_each_folder_is_somebody(course, take, notebook, monkeypatch):
+    monkeypatch.setattr("autograder.classroom.collect.everybody", lambda course: [])
+    report = take({f"mallory x/{NAME}": notebook, f"-.-/{NAME}": notebook})
+    assert set(there(course)) == {"mallory_x"}
+    assert report.taken == ["mallory_x"] and report.missing == []
+    assert whose(report.problems) == ["-.-"], "that can name no folder"
+
+
+def test_the_name_of_a_zip_counts_only_where_nothing_in_it_names_anybody(
+    course, tmp_path, notebook
+):
+    source = tmp_path / "ada.zip"
+    source.write_bytes(packed({f"grace/{NAME}": notebook}))
+    assert collect_from(course, STEM, [source]).taken == ["grace"]
+    source.write_bytes(packed({f"mallory/{NAME}": notebook}))
+    assert collect_from(course, STEM, [source]).taken == ["ada"]
+
+
+@pytest.mark.parametrize("too_large_by", [0, 1])
+def test_only_a_notebook_beyond_the_limit_loses_its_outputs(
+    course, take, notebook, monkeypatch, too_large_by
+):
+    content = json.loads(notebook)
+    code = next(c for c in content["cells"] if c["cell_type"] == "code")
+    code["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "x" * 10_000}]
+    data = json.dumps(content).encode()
+    for module in ("classroom.collect", "grading.rebuild"):
+        limit = len(data) - too_large_by
+        monkeypatch.setattr(f"autograder.{module}.NOTEBOOK_AT_MOST", limit)
+    report = take({f"ada/{NAME}": data})
+    assert report.taken == ["ada"] and not report.problems
+    assert (there(course)["ada"] == data) == (not too_large_by)
+    assert len(report.notes) == too_large_by
+
+
+@pytest.mark.parametrize("too_large_by", [0, 1])
+def test_a_plain_file_has_a_limit(course, take, bundle, monkeypatch, too_large_by):
+    data = bundle[f"{STEM}.py"]
+    limit = len(data) - too_large_by
+    monkeypatch.setattr("autograder.classroom.collect.PLAIN_AT_MOST", limit)
+    report = take({f"ada/{STEM}.py": data, "ada/helpers.py": b"print(1)"})
+    assert report.taken == ["ada"] * (not too_large_by)
+    assert whose(report.problems) == ["ada"] * too_large_by
+
+
+def test_a_file_beside_the_notebook_is_no_problem_and_alone_it_is_one(course, take, notebook):
+    report = take({f"ada/{NAME}": notebook, "ada/notes.pdf": b"%PDF", "grace/a.pdf": b"%PDF"})
+    assert set(there(course)) == {"ada"} and whose(report.problems) == ["grace"]
+    both = take({"ada/broken.ipynb": b"%PDF", "ada/notes.pdf": b"%PDF"})
+    assert whose(both.problems) == ["ada"], "once, for the notebook that is none"
+
+
+def test_what_is_damaged_is_no_second_notebook(course, take, notebook):
+    report = take({f"ada/{NAME}": notebook, "ada/broken.ipynb": b"%PDF"})
+    assert report.taken == ["ada"] and report.notes == []
+    assert whose(report.problems) == ["ada"]
+
+
+def test_other_notebooks_in_the_folder_are_kept_and_give_way(course, take, notebook):
+    folder = course / "submitted" / "ada" / STEM
+    folder.mkdir(parents=True)
+    (folder / "old.ipynb").write_bytes(b"old")
+    (folder / NAME).write_bytes(b"older")
+    take({f"ada/{NAME}": notebook})
+    assert there(course) == {"ada": notebook}
+    kept = (course / "collected" / STEM / "earlier" / "ada").iterdir()
+    assert sorted(path.read_bytes() for path in kept) == [b"old", b"older"]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "notes"),
+    [
+        ({"kernelspec": {"language": "python"}}, 0),
+        ({"kernelspec": {"language": "Python3"}}, 0),
+        ({"kernelspec": {}, "language_info": {"name": "ipython"}}, 0),
+        ({"kernelspec": {}, "language_info": {"name": "R"}}, 1),
+        ({"kernelspec": {"language": "R"}, "language_info": {"name": "python"}}, 1),
+        ({}, 0),
+    ],
+)
+def test_the_language_is_the_kernels_or_else_the_notebooks(take, notebook, metadata, notes):
+    content = json.loads(notebook)
+    for key in ("kernelspec", "language_info"):
+        content["metadata"].pop(key, None)
+    content["metadata"] |= metadata
+    report = take({f"ada/{NAME}": json.dumps(content).encode()})
+    assert len(report.notes) == notes and report.taken == ["ada"]
+
+
+def test_again_with_a_time_changes_the_time_alone(course, take, notebook):
+    when = datetime.fromisoformat("2027-01-31T23:59:00+01:00")
+    take({f"ada/{NAME}": notebook})
+    assert take({f"ada/{NAME}": notebook}, when=when).unchanged == ["ada"]
+    assert f"{handed_in(course, STEM, 'ada'):%Y-%m-%d %H:%M}" == "2027-01-31 22:59"
+    assert take({f"ada/{NAME}": notebook}).unchanged == ["ada"]
+    assert handed_in(course, STEM, "ada"), "nothing new came, so its time stays"
+    assert not (course / "collected" / STEM / "earlier").exists()
