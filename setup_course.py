@@ -28,7 +28,9 @@ SPACE = 3  # GB: 1.9 in .venv, and the downloads, which pip keeps for the next t
 SPACE_WITH_CUDA = 11  # GB: 5.9 in .venv, and downloads of 2.7 that are there twice for a while
 
 # what the tests of a file share is made once; tests/conftest.py puts the longest files first
-PYTEST = "pytest -n auto --dist loadfile --no-loadscope-reorder"
+PYTEST = "pytest -n auto --dist loadfile --no-loadscope-reorder --durations=12"
+# the slow tests wait for time limits, servers and downloads half of their time
+ONE_MORE = PYTEST.replace("auto", str((os.cpu_count() or 1) + 1))
 LINT = ["ruff check .", "ruff format --check .", "codespell", "deptry .", "mypy"]
 VERBS = {
     "site": ("build the book", ["course site"]),
@@ -39,7 +41,7 @@ VERBS = {
     "test-fast": ("unit tests", [PYTEST + " -m 'not (slow or nightly or browser or whole)'"]),
     "test-slow": (
         "tests with databases and whole installations",
-        [PYTEST + " -m 'slow and not nightly'"],
+        [ONE_MORE + " -m 'slow and not nightly'"],
     ),
     "nightly": ("the long kill loops, once a night", [PYTEST + " -m nightly"]),
     "messages": ("accept how the messages read now", ["python -m tests.messages"]),

@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[1]
 HEAVY = ("slow", "nightly", "browser", "whole")
 LONGEST_FIRST = (
     "test_setup_install.py",
+    "grading/test_attacks_as_user.py",
     "grading/test_attacks.py",
     "grading/test_grade.py",
     "book/test_try_it.py",
