@@ -156,6 +156,7 @@ LIES = {
     "a shape of nothing, times very much": (array(shape=[0, 2**70]), [0], b""),
     "a shape of nothing, without end": (array(shape=[2**50, 0]), [0], b""),
     "a negative shape": (array(shape=[-1, -2]), [16], bytes(16)),
+    "a negative axis of nothing": (array(shape=[-1, 0]), [0], b""),
     "a shape of truth": (array(shape=[True, 2]), [16], bytes(16)),
     "a shape of floats": (array(shape=[2.0]), [16], bytes(16)),
     "a shape that is a string": (array(shape="2"), [16], bytes(16)),
