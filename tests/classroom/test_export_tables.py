@@ -187,7 +187,7 @@ def test_the_column_is_the_one_that_fits_or_is_asked_for(canvas, columns, wanted
     if chosen:
         assert canvas(text, column=wanted).lines[0] == ["Student", "ID", "Section", chosen]
     else:
-        with pytest.raises(BadTable, match=f" is {wanted or "01_rows"}\\?.*--column"):
+        with pytest.raises(BadTable, match=f" is {wanted or '01_rows'}\\?.*--column"):
             canvas(text, column=wanted)
 
 
