@@ -28,6 +28,7 @@ from autograder.book import (
     markup,
     numbering,
     page_checks,
+    page_head,
     searching,
     theme,
     try_it,
@@ -114,6 +115,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     formulas.setup(app)
     markup.setup(app)
     execution.setup(app)
+    page_head.setup(app)
     searching.setup(app)
     theme.setup(app)
     try_it.setup(app)

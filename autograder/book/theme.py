@@ -26,6 +26,7 @@ NOT_LOADED = re.compile(
     r"|sphinx-design.*\.css|design-tabs\.js"
     r"|(documentation_options|doctools|sphinx_highlight)\.js"  # the search page loads them itself
 )
+OUR_OPTIONS = ("announcement", "repository_url", "repository_branch")
 SIZE_AS_STYLE = re.compile(r'style="width: (\d+)px; height: (\d+)px;"')
 COLOURS_IN_A_PICTURE = 256
 
@@ -33,7 +34,7 @@ COLOURS_IN_A_PICTURE = 256
 def only_our_options(app: Sphinx, config: Config) -> None:
     """Jupyter Book sets options that only its own theme knows."""
     config.html_theme_options = {
-        name: value for name, value in config.html_theme_options.items() if name == "announcement"
+        name: value for name, value in config.html_theme_options.items() if name in OUR_OPTIONS
     }
 
 
