@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS = [
     "course_lib",
     "course_lib.checking",
-    "autograder",  # errors, files, paths
+    "autograder",  # errors, files, paths, untrusted
     "autograder.sandbox",
     "autograder.exercises",
     "autograder.roster",

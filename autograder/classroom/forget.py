@@ -44,9 +44,9 @@ def files_of(course: Path, student: str) -> Iterator[Path]:
     for folder in FOLDERS:
         if (course / folder / student).is_symlink() or (course / folder / student).exists():
             yield course / folder / student
-    for earlier in sorted((course / "collected").glob("*/earlier/")):
-        if (earlier / student).exists():
-            yield earlier / student
+    for collected in sorted((course / "collected").glob("*/")):
+        kept = (collected / name / student for name in ("earlier", "set_aside"))
+        yield from filter(Path.exists, [*kept, collected / "taken" / f"{student}.json"])
     for logs in sorted((course / "grading").glob("*/")):
         if (logs / f"{student}.json").is_file():
             yield logs / f"{student}.json"

@@ -1,4 +1,4 @@
-"""A notebook without its outputs, on standard output: `python slim.py FILE`.
+"""A notebook without its outputs, on standard output: `python strip_outputs.py FILE`.
 
 A program of its own, so that what a notebook of 200 MB takes to read is not taken from the grader.
 """
@@ -9,15 +9,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-MEMORY = 3 << 30
-SECONDS = 120
+MEMORY = 1 << 30
 
 
-def without_outputs(path: Path) -> bytes | None:
-    """None if it is too large, or no notebook."""
+def without_outputs(path: Path, seconds: float) -> bytes | None:
+    """None if it is too large, takes longer, or is no notebook."""
     command = [sys.executable, "-I", __file__, str(path)]
     try:
-        done = subprocess.run(command, capture_output=True, timeout=SECONDS)
+        done = subprocess.run(command, capture_output=True, timeout=seconds)
     except subprocess.TimeoutExpired:
         return None
     return done.stdout if done.returncode == 0 else None
@@ -25,7 +24,7 @@ def without_outputs(path: Path) -> bytes | None:
 
 def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    notebook = json.loads(Path(sys.argv[1]).read_bytes())
+    notebook = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8-sig"))
     for cell in notebook["cells"]:
         if cell.get("cell_type") == "code":
             cell["outputs"] = []

@@ -18,6 +18,7 @@ from autograder.errors import CourseError
 from autograder.files import write_atomically
 from autograder.release.course_folder import nbgrader_api, open_gradebook, the_assignment, why
 from autograder.roster.students import labels
+from autograder.untrusted import printable
 
 LOOK, NOTHING = 1, 2
 
@@ -33,13 +34,27 @@ LOOK, NOTHING = 1, 2
     callback=parse_time,
     help="When these were handed in; without it nothing of them counts as late.",
 )
+@click.option(
+    "--replace",
+    "older_too",
+    is_flag=True,
+    help="Take an older hand-in, too, where a newer one is there, and what was set aside.",
+)
 @course_option
-def collect(chapter: str, sources: tuple[Path, ...], when: datetime | None, course: Path) -> None:
+def collect(
+    chapter: str,
+    sources: tuple[Path, ...],
+    when: datetime | None,
+    older_too: bool,
+    course: Path,
+) -> None:
     """Take in what was handed in: folders, files, zips, the exchange.
 
     Without a SOURCE, nbgrader's exchange is meant. Names of files are put right, and each thing
     that a person should know is a line. Zips of Moodle and Canvas are taken as they come, zips in
-    zips, too. Nothing is lost by doing it again: what was there before and differs is kept.
+    zips, too. Nothing is lost by doing it again: what was there before and differs is kept, and an
+    older hand-in takes the place of a newer one with --replace only. Two that are said to be one
+    student's are both set aside, for you to decide.
 
     Exit code 0: all taken; 1: a person should look at some; 2: nothing was found.
 
@@ -49,7 +64,7 @@ def collect(chapter: str, sources: tuple[Path, ...], when: datetime | None, cour
         the_assignment(gradebook, chapter)
     console = Console()
     if sources:
-        report = collect_from(course, chapter, sources, when, _bar(console))
+        report = collect_from(course, chapter, sources, when, _bar(console), older_too)
     else:
         with console.status("looking into the exchange") if console.is_terminal else nullcontext():
             report = _from_exchange(course, chapter)
@@ -106,12 +121,20 @@ def _stamps(course: Path, stem: str) -> dict[str, tuple]:
 
 
 def _lines(stem: str, report: Collected, label: Callable[[str], str]) -> list[str]:
-    lines = [f"{label(who)}: {note}" for who, note in report.notes]
+    def called(who: str) -> str:
+        return printable(label(who), 120)
+
+    lines = [f"{called(who)}: {note}" for who, note in report.notes]
     if report.problems:
         lines += ["", "for a person to look at:"]
-        lines += [f"  {label(who)}: {problem}" for who, problem in report.problems]
+        lines += [f"  {called(who)}: {problem}" for who, problem in report.problems]
+    if report.kept:
+        names = ", ".join(map(called, report.kept[:10]))
+        more = f" and {len(report.kept) - 10} more" if len(report.kept) > 10 else ""
+        number = len(report.kept)
+        lines += ["", f"a newer hand-in than this one stays for {number}: {names}{more}"]
     if report.missing:
-        names = ", ".join(map(label, report.missing[:10]))
+        names = ", ".join(map(called, report.missing[:10]))
         more = f" and {len(report.missing) - 10} more" if len(report.missing) > 10 else ""
         lines += ["", f"nothing from {len(report.missing)}: {names}{more}"]
     counts = f"{len(report.taken)} taken, {len(report.unchanged)} unchanged"

@@ -3,8 +3,10 @@
 What `course collect` says of it is in tests/messages/test_course_verbs.py.
 """
 
+import io
 import json
 import os
+import zipfile
 from datetime import datetime
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from autograder.commands.collect import collect
 from autograder.exercises.cell_ids import COMMON
 from autograder.grading.submissions import handed_in
 from autograder.release.course_folder import released_version
+from autograder.roster.students import Student, add_students
 from course_lib.checking import percent
 from tests.classroom.collecting import CANVAS, MOODLE, NAME, NO_NOTEBOOKS, packed
 from tests.classroom.conftest import answered
@@ -97,19 +100,6 @@ def test_a_bar_shows_how_far_it_is(course, notebook, tmp_path, in_a_terminal):
     assert ("reading" in done.output and "100%" in done.output) == in_a_terminal
 
 
-@pytest.mark.parametrize("files", [3, 0])
-def test_what_will_be_read_is_counted_wherever_it_lies(tmp_path, files):
-    names = [f"{number}.ipynb" for number in range(files)]
-    for name in names:
-        (tmp_path / "folder" / name).parent.mkdir(exist_ok=True)
-        (tmp_path / "folder" / name).write_text("x")
-    (tmp_path / "a.zip").write_bytes(packed(dict.fromkeys(names, b"x")))
-    (tmp_path / "no.zip").write_text("no zip")
-    assert archives.how_many(tmp_path / "a.zip") == files
-    assert archives.how_many(tmp_path / "no.zip") == 1
-    assert archives.how_many(tmp_path) == files + 2
-
-
 def test_a_zip_in_a_zip_is_opened(course, take, notebook):
     inner = packed({"my work/" + NAME: notebook, "__MACOSX/._" + NAME: b"junk"})
     report = take({MOODLE + "hand_in.zip": packed({"again.zip": inner})})
@@ -172,9 +162,126 @@ def test_200_megabytes_of_something_else_are_told(course, take):
 
 
 def test_a_zip_that_lies_about_its_size_is_cut(course, take, notebook, monkeypatch):
-    monkeypatch.setattr(archives, "READ_AT_MOST", 1000)
+    monkeypatch.setattr(archives, "BYTES_AT_MOST", 1000)
     report = take({f"ada/{NAME}": notebook})
     assert there(course) == {} and report.problems
+
+
+THEFTS = {
+    "Canvas": f"mallory/ada_1_99999999_{NAME}",
+    "Moodle": f"mallory/Ada Lovelace_1_assignsubmission_file_{NAME}",
+    "a folder like Canvas's": f"mallory/ada_1_9999999_x/{NAME}",
+    "a folder": f"mallory/ada/{NAME}",
+    "a file": "mallory/ada.ipynb",
+}
+
+
+@pytest.mark.parametrize("enrolled", [True, False])
+@pytest.mark.parametrize("name", THEFTS.values(), ids=THEFTS)
+def test_nobody_can_hand_in_in_the_name_of_another(course, take, notebook, name, enrolled):
+    """In folders by student the folder decides, whatever stands in it."""
+    if enrolled:
+        enrol_mallory(course)
+    theirs = answered(notebook, "mallory")
+    report = take({f"ada/{NAME}": notebook, name: theirs, f"mallory/{NAME}": theirs})
+    assert there(course) == {"ada": notebook} | ({"mallory": theirs} if enrolled else {})
+    assert enrolled or whose(report.problems) == ["mallory"]
+
+
+@pytest.mark.parametrize("name", ["mallory.zip", f"{STEM}_mallory.zip", "mallory"])
+def test_nor_in_a_zip_or_a_folder_that_is_called_after_them(course, tmp_path, notebook, name):
+    enrol_mallory(course)
+    inside = {"ada.ipynb": notebook, CANVAS + NAME: notebook}
+    source = tmp_path / name
+    if source.suffix:
+        source.write_bytes(packed(inside))
+    else:
+        source.mkdir()
+        for each, data in inside.items():
+            (source / each).write_bytes(data)
+    collect_from(course, STEM, [source])
+    assert set(there(course)) == {"mallory"}
+
+
+def test_a_date_in_the_zip_of_a_student_counts_for_nothing(course, tmp_path, notebook):
+    """The same files are taken whatever date stands beside each."""
+    taken = []
+    for years in ((2107, 1990), (1990, 2107)):
+        inner = io.BytesIO()
+        with zipfile.ZipFile(inner, "w") as archive:
+            for mark, year in zip("ab", years, strict=True):
+                entry = zipfile.ZipInfo(f"{mark}/{NAME}", (year, 1, 1, 0, 0, 0))
+                archive.writestr(entry, answered(notebook, mark))
+        (tmp_path / "class.zip").write_bytes(packed({"ada.zip": inner.getvalue()}))
+        collect_from(course, STEM, [tmp_path / "class.zip"], older_too=True)
+        taken.append(there(course)["ada"])
+    assert taken[0] == taken[1]
+
+
+def enrol_mallory(course: Path) -> None:
+    add_students(course, [Student("mallory", "Mallory", "Mal")])
+
+
+def test_two_hand_ins_of_one_student_are_both_kept_for_a_person_to_decide(
+    course, take, notebook, tmp_path
+):
+    take({f"ada/{NAME}": notebook})
+    first, second = answered(notebook, "first"), answered(notebook, "second")
+    names = ("Ada Lovelace_41_assignsubmission_file_/", "Ada Lovelace_42_assignsubmission_file_/")
+    report = take({names[0] + NAME: first, names[1] + NAME: second})
+    assert there(course) == {"ada": notebook}, "till somebody decides nothing changes"
+    assert whose(report.problems) == ["ada"] and not report.taken
+    aside = course / "collected" / STEM / "set_aside" / "ada"
+    kept = {path.read_bytes(): path for path in aside.rglob("*.ipynb")}
+    assert kept.keys() == {first, second}
+    assert all(str(path) in report.problems[0][1] for path in kept.values())
+    collect_from(course, STEM, [kept[first]], older_too=True)
+    assert there(course) == {"ada": first}
+
+
+def test_the_same_twice_is_no_question(course, take, notebook):
+    report = take({f"ada/{NAME}": notebook, "ada.ipynb": notebook})
+    assert there(course) == {"ada": notebook} and not report.problems
+
+
+def zip_of(tmp_path: Path, name: str, files: dict[str, bytes], day: int) -> Path:
+    """As downloaded on that day."""
+    path = tmp_path / name
+    path.write_bytes(packed(files))
+    os.utime(path, (day * 86_400, day * 86_400))
+    return path
+
+
+def test_an_older_zip_leaves_a_newer_hand_in_and_its_time_alone(course, tmp_path, notebook):
+    newer = answered(notebook, "newer")
+    old = zip_of(tmp_path, "old.zip", {MOODLE + NAME: notebook, f"grace/{NAME}": notebook}, day=1)
+    new = zip_of(tmp_path, "new.zip", {MOODLE + NAME: newer}, day=2)
+    when = datetime.fromisoformat("2027-01-31T23:59:00+00:00")
+    collect_from(course, STEM, [old])
+    collect_from(course, STEM, [new], when=when)
+    for again in (old, zip_of(tmp_path, "never seen.zip", {MOODLE + NAME: b"x" + newer}, day=1)):
+        report = collect_from(course, STEM, [again])
+        assert there(course)["ada"] == newer and "ada" not in report.taken
+        assert handed_in(course, STEM, "ada").day == 31
+    assert collect_from(course, STEM, [old]).kept == ["ada"]
+    assert collect_from(course, STEM, [old], older_too=True).taken == ["ada"]
+    assert there(course)["ada"] == notebook
+
+
+def test_canvas_number_of_an_upload_says_which_is_older(course, take, notebook):
+    second = answered(notebook, "second")
+    take({f"lovelaceada_1001_222_{NAME}": second})
+    assert take({f"lovelaceada_1001_111_{NAME}": notebook}).kept == ["ada"]
+    assert there(course) == {"ada": second}
+    assert take({f"lovelaceada_1001_333_{NAME}": notebook}).taken == ["ada"]
+
+
+def test_whoever_goes_back_to_an_earlier_answer_is_named(course, tmp_path, notebook):
+    other = answered(notebook, "other")
+    for day, data in enumerate((notebook, other, notebook), 1):
+        source = zip_of(tmp_path, f"{day}.zip", {MOODLE + NAME: data}, day)
+        report = collect_from(course, STEM, [source])
+    assert there(course) == {"ada": other} and whose(report.problems) == ["ada"]
 
 
 def test_who_is_not_in_the_list_is_told_and_left_out(course, take, notebook):
