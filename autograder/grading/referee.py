@@ -38,6 +38,8 @@ from course_lib.checking.verdicts import Verdict, earned
 MEMORY_SLACK = 12 * limits.MEBIBYTE
 """What the interpreter itself may need besides, where an exercise allows only so much memory."""
 MEMORY_TRIES = 3
+STATEMENTS = 20
+"""So many that were left out of one answer are told."""
 FOR_WANT_OF_MEMORY = (FailureKind.OUT_OF_MEMORY, FailureKind.OVER_MEMORY, FailureKind.ENDED)
 EVIDENCE = 1000
 """Letters of it that are kept."""
@@ -353,8 +355,25 @@ class Attempt:
     def _answer(self, *request: Any) -> dict[str, Any]:
         answer = self._alive().prepare(*request)
         if nothing := answer.get("nothing") or answer.get("error"):
-            raise NoAnswer(self._its_word(nothing, 300))
+            reason = self._its_word(nothing, 300)
+            if answer.get("error"):
+                self._tell(Note.of(Kind.CELLS_STOPPED, reason, exercise=self._exercise))
+            raise NoAnswer(reason)
+        self._tell_of_statements(answer.get("stopped"))
         return answer
+
+    def _tell_of_statements(self, stopped: Any) -> None:
+        """Those that the answer was rebuilt without; a process that knows hidden inputs tells
+        nothing."""
+        if self.hushed or not isinstance(stopped, list):
+            return
+        cells = {cell.id for cell in self.rebuilt.code()}
+        for told in stopped[:STATEMENTS]:
+            match told:
+                case [str(cell), reason] if cell in cells:
+                    exercise, reason = self._exercise, _word(reason, 200)
+                    kind = Kind.STATEMENT_LEFT_OUT
+                    self._tell(Note.of(kind, reason, exercise=exercise, cell=cell))
 
     def _its_word(self, text: Any, *at_most: int) -> str:
         return HUSHED if self.hushed else _word(text, *at_most)
@@ -380,8 +399,9 @@ class Attempt:
         return Note.of(Kind.CALL_FAILED, reason, exercise=self._exercise, cause=cause)
 
     def _tell(self, note: Note) -> None:
-        if note not in self.incidents:
-            self.incidents.append(note)
+        hidden = replace(note, fact=replace(note.fact, hidden=True))
+        if note not in self.incidents and hidden not in self.incidents:
+            self.incidents.append(hidden if self.hushed else note)
         self.too_slow |= note.fact.cause is FailureKind.TOO_SLOW
 
     def _call_in_little_memory(self, request: CallRequest, at_most: int) -> CallResult:
