@@ -151,8 +151,9 @@ class Bar:
         self._progress.add_task("grading", total=total, rate="")
 
     def done(self, outcome: Outcome, problems: list[Note]) -> None:
-        for problem in problems:
-            self.left_out(outcome.student, problem)
+        mended = [repair for repair in outcome.repairs if repair not in problems]
+        for note in [*problems, *mended]:
+            self.left_out(outcome.student, note)
         for task in self._progress.tasks:
             rate = f"{task.speed:.1f} a second" if task.speed else ""
             self._progress.update(task.id, advance=1, rate=rate)

@@ -65,7 +65,7 @@ class ClusterPool:
         package = self._client.scatter(self.data, broadcast=True)
         yield from self._grade(package, jobs, slow if len(jobs) > 1 else None)
         for job in slow:  # once more, with the cluster to itself
-            yield from self._grade(package, [job], None)
+            yield from (again.graded_again() for again in self._grade(package, [job], None))
 
     def _grade(self, package: Any, jobs: list[Job], slow: list[Job] | None) -> Iterator[Outcome]:
         how: dict[str, Any] = {"pure": False, "resources": self.resources}

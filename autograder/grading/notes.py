@@ -27,6 +27,7 @@ class Kind(StrEnum):
     FILE_CUT = "file cut"
     DAMAGED_FILE = "damaged file"
     TOO_MANY_CELLS = "too many cells"
+    TOO_MANY_PARTS = "too many parts"
     LOCKED_CELL_CHANGED = "locked cell changed"
     OWN_CELLS_CUT = "own cells cut"
     CELLS_REORDERED = "cells reordered"
@@ -34,15 +35,22 @@ class Kind(StrEnum):
     CELL_TYPE_CHANGED = "cell type changed"
     ANSWER_CUT = "answer cut"
     ANSWER_MISSING = "answer missing"
+    PICTURES_LEFT_OUT = "pictures left out"
+    GRADED_AGAIN = "graded again"
     # incidents: what happened while it ran
     NOT_STARTED = "process not started"
     CELL_LEFT_OUT = "cell left out"
     CELL_TOO_SLOW = "cell too slow"
     CALL_FAILED = "call failed"
+    CELLS_STOPPED = "cells stopped"
+    """The answer could not be rebuilt: a statement that it cannot do without raised."""
+    STATEMENT_LEFT_OUT = "statement left out"
+    """One that an answer names raised, and the answer was rebuilt without it."""
     WITHHELD_NAME = "withheld name used"
     JUDGE_FAILED = "judge failed"
     GRADER_FAILED = "grader failed"
     GRADER_DIED = "grader died"
+    GRADER_TOO_SLOW = "grader too slow"
     WORKERS_DIED = "workers died"
     # what became of the outcome
     NO_MARKS = "no marks"
@@ -52,8 +60,25 @@ class Kind(StrEnum):
     """The sentence of an earlier version of the grader, which may name anybody."""
 
 
-MAY_COST_MARKS = (Kind.SEVERAL_FILES, Kind.ANSWER_MISSING, Kind.LEGACY)
+MAY_COST_MARKS = (
+    Kind.SEVERAL_FILES,
+    Kind.ANSWER_MISSING,
+    Kind.PICTURES_LEFT_OUT,
+    Kind.TOO_MANY_PARTS,
+    Kind.LEGACY,
+)
 """Repairs that only a person can put right."""
+
+
+FOR_THE_STUDENT = (
+    Kind.NOT_STARTED,
+    Kind.CELL_LEFT_OUT,
+    Kind.CELL_TOO_SLOW,
+    Kind.CALL_FAILED,
+    Kind.CELLS_STOPPED,
+    Kind.STATEMENT_LEFT_OUT,
+)
+"""Incidents that say what a student's own code did."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +99,8 @@ class Fact:
     """Why a process or a call ended."""
     withheld: str = ""
     """The library's function that the exercise asks to write."""
+    hidden: bool = False
+    """It happened in a hidden test: the student is not told."""
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Fact":

@@ -2,10 +2,10 @@
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from autograder.grading.notes import Note
+from autograder.grading.notes import Kind, Note
 from course_lib.checking.findings import Finding
 
 
@@ -63,6 +63,10 @@ class Outcome:
     @property
     def points(self) -> float:
         return sum(mark.points or 0.0 for mark in self.marks)
+
+    def graded_again(self) -> "Outcome":
+        """With the note that it is the second run that counts."""
+        return replace(self, repairs=(*self.repairs, Note.of(Kind.GRADED_AGAIN)))
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))

@@ -94,7 +94,7 @@ class LocalPool:
             if number == 1:  # it had the machine to itself
                 yield outcome
             else:
-                yield from (again for _, again in self._grade(_Jobs([job]), 1))
+                yield from (again.graded_again() for _, again in self._grade(_Jobs([job]), 1))
 
     def _grade(self, jobs: _Jobs, workers: int) -> Iterator[tuple[Job, Outcome]]:
         deaths: Counter[str] = Counter()

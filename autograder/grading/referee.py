@@ -25,7 +25,7 @@ from autograder.grading.redact import for_student
 from autograder.grading.suspicious import mentioned, suspicious
 from autograder.sandbox import codec, limits
 from autograder.sandbox.bounds import of_a_submission
-from autograder.sandbox.host import NoSandbox, ProcessEnded, Sandbox, StudentProcess
+from autograder.sandbox.host import NoSandbox, ProcessEnded, Sandbox, StudentProcess, TooSlow
 from course_lib.checking import recordings
 from course_lib.checking.answers import NoAnswer
 from course_lib.checking.findings import Cause, FailureKind, Finding
@@ -37,6 +37,10 @@ from course_lib.checking.verdicts import Verdict, earned
 
 MEMORY_SLACK = 12 * limits.MEBIBYTE
 """What the interpreter itself may need besides, where an exercise allows only so much memory."""
+MEMORY_TRIES = 3
+STATEMENTS = 20
+"""So many that were left out of one answer are told."""
+FOR_WANT_OF_MEMORY = (FailureKind.OUT_OF_MEMORY, FailureKind.OVER_MEMORY, FailureKind.ENDED)
 EVIDENCE = 1000
 """Letters of it that are kept."""
 PROOF = "The lines are a proof"
@@ -272,17 +276,17 @@ class Attempt:
         student.deadline = self._deadline
         return student
 
+    def _cells(self) -> list[nbformat.NotebookNode]:
+        return [cell for cell in self.rebuilt.code() if cell.id not in self._fatal]
+
     def _begin(self, student: StudentProcess, keep: bool = False) -> None:
-        cells = [cell for cell in self.rebuilt.code() if cell.id not in self._fatal]
         try:
             student.begin(_seed_to_tell(self.seed))
             self._deadline = student.deadline
-            if not keep and student.only_define({cell.id: cell.source for cell in cells}):
-                return
         except ProcessEnded as gone:  # pragma: no cover  (nothing of the student's has run)
             self.incidents.append(Note.of(Kind.NOT_STARTED, str(gone), cause=gone.kind))
             return
-        for number, cell in enumerate(cells, start=1):
+        for number, cell in enumerate(self._cells(), start=1):
             try:
                 answer = student.run_cell(cell.id, cell.source)
             except ProcessEnded as gone:
@@ -290,8 +294,7 @@ class Attempt:
                 self._tell(Note.of(Kind.CELL_LEFT_OUT, str(gone), cell=cell.id, cause=gone.kind))
                 if keep:
                     cell.outputs = [new_output("stream", name="stderr", text=f"{gone}\n")]
-                if student is self._student:
-                    self._start_again(keep)
+                self._start_again(keep)
                 return
             if student.interrupted:
                 limit, cause = student.cell_seconds, FailureKind.TOO_SLOW
@@ -352,8 +355,25 @@ class Attempt:
     def _answer(self, *request: Any) -> dict[str, Any]:
         answer = self._alive().prepare(*request)
         if nothing := answer.get("nothing") or answer.get("error"):
-            raise NoAnswer(self._its_word(nothing, 300))
+            reason = self._its_word(nothing, 300)
+            if answer.get("error"):
+                self._tell(Note.of(Kind.CELLS_STOPPED, reason, exercise=self._exercise))
+            raise NoAnswer(reason)
+        self._tell_of_statements(answer.get("stopped"))
         return answer
+
+    def _tell_of_statements(self, stopped: Any) -> None:
+        """Those that the answer was rebuilt without; a process that knows hidden inputs tells
+        nothing."""
+        if self.hushed or not isinstance(stopped, list):
+            return
+        cells = {cell.id for cell in self.rebuilt.code()}
+        for told in stopped[:STATEMENTS]:
+            match told:
+                case [str(cell), reason] if cell in cells:
+                    exercise, reason = self._exercise, _word(reason, 200)
+                    kind = Kind.STATEMENT_LEFT_OUT
+                    self._tell(Note.of(kind, reason, exercise=exercise, cell=cell))
 
     def _its_word(self, text: Any, *at_most: int) -> str:
         return HUSHED if self.hushed else _word(text, *at_most)
@@ -379,23 +399,54 @@ class Attempt:
         return Note.of(Kind.CALL_FAILED, reason, exercise=self._exercise, cause=cause)
 
     def _tell(self, note: Note) -> None:
-        if note not in self.incidents:
-            self.incidents.append(note)
+        hidden = replace(note, fact=replace(note.fact, hidden=True))
+        if note not in self.incidents and hidden not in self.incidents:
+            self.incidents.append(hidden if self.hushed else note)
         self.too_slow |= note.fact.cause is FailureKind.TOO_SLOW
 
     def _call_in_little_memory(self, request: CallRequest, at_most: int) -> CallResult:
-        """In a process of its own, to which the kernel gives no more from the first line on."""
-        with self._new_process(at_most + MEMORY_SLACK) as student:
-            self._begin(student)
-            if student.alive and self._prepared:
-                student.prepare(*self._prepared)
-                result = self._call(student, request)
-                if result.cause and result.cause.kind is FailureKind.OUT_OF_MEMORY:
-                    message = f"needed more than {at_most / limits.MEBIBYTE:.3g} MiB"
-                    return CallResult(failure=message, cause=Cause(FailureKind.OVER_MEMORY))
+        """In a process in which nothing of the notebook has run but what the answer needs.
+
+        Once is enough: an answer that fits into so little has shown that it can.
+        """
+        modules = self._student.loaded()
+        for _ in range(MEMORY_TRIES):
+            with self._new_process() as student:
+                try:
+                    result = self._call_alone(student, request, modules, at_most + MEMORY_SLACK)
+                except TooSlow:
+                    raise
+                except ProcessEnded as gone:
+                    result = CallResult(failure=str(gone), cause=Cause(gone.kind))
+            if not result.cause or result.cause.kind not in FOR_WANT_OF_MEMORY:
                 return result
-        message = "its cells need more memory than this exercise allows"
+        if result.cause is None or result.cause.kind is FailureKind.OVER_MEMORY:
+            return result
+        message = f"needed more than {at_most / limits.MEBIBYTE:.3g} MiB"
         return CallResult(failure=message, cause=Cause(FailureKind.OVER_MEMORY))
+
+    def _call_alone(
+        self, student: StudentProcess, request: CallRequest, modules: list[str], memory: int
+    ) -> CallResult:
+        assert self._prepared is not None
+        cells = {cell.id: cell.source for cell in self._cells()}
+        student.begin(_seed_to_tell(self.seed))
+        student.take_unrun(cells, modules, memory)
+        if student.prepare(*self._prepared).get("kind") == "function":
+            return self._call(student, request)
+        return self._call_after_cells(cells, request, memory)
+
+    def _call_after_cells(
+        self, cells: dict[str, str], request: CallRequest, memory: int
+    ) -> CallResult:
+        """Where the answer needs what its cells do, such as a file that one of them writes."""
+        assert self._prepared is not None
+        with self._new_process(memory) as student:
+            student.begin(_seed_to_tell(self.seed))
+            for cell, source in cells.items():
+                student.run_cell(cell, source)
+            student.prepare(*self._prepared)
+            return self._call(student, request)
 
     def _keep_outputs(self, cell: nbformat.NotebookNode, number: int, answer: dict) -> None:
         cell.execution_count = number

@@ -48,6 +48,10 @@ _TEXTS = {
         "of many cells the first {limit:g} were read",
         "of {count} cells the first {limit:g} were read",
     ),
+    Kind.TOO_MANY_PARTS: _Texts(
+        "a notebook has more than {limit:g} parts, so only some of its cells were read",
+        "{private} has more than {limit:g} parts, so only {count} of its cells were read",
+    ),
     Kind.LOCKED_CELL_CHANGED: _same(
         "the cell {cell} is not yours to change; your version runs after it"
     ),
@@ -63,6 +67,14 @@ _TEXTS = {
     ),
     Kind.ANSWER_CUT: _same("the cell {cell} was cut at {limit:g} letters"),
     Kind.ANSWER_MISSING: _same("{exercise}: its answer cell is missing"),
+    Kind.PICTURES_LEFT_OUT: _Texts(
+        "pictures in the cell {cell} were left out: too many, too large or no PNG or JPEG",
+        "{count} of the pictures in the cell {cell} were left out: too many, too large or no PNG "
+        "or JPEG",
+    ),
+    Kind.GRADED_AGAIN: _same(
+        "a time limit was met, so it was graded once more with nothing else running"
+    ),
     Kind.NOT_STARTED: _Texts(
         "the process did not begin: {cause}", "the process did not begin: {private}"
     ),
@@ -71,6 +83,13 @@ _TEXTS = {
     ),
     Kind.CELL_TOO_SLOW: _same("{cell}: it took more than {limit:g} seconds"),
     Kind.CALL_FAILED: _Texts("{exercise}: {cause}", "{exercise}: {private}"),
+    Kind.CELLS_STOPPED: _Texts(
+        "{exercise}: the cells that the answer needs stop with an error", "{exercise}: {private}"
+    ),
+    Kind.STATEMENT_LEFT_OUT: _Texts(
+        "{exercise}: a statement that stops with an error was left out",
+        "{exercise}: a statement in the cell {cell} was left out because it stops with {private}",
+    ),
     Kind.WITHHELD_NAME: _same(
         "{exercise}: its code mentions {withheld}, which the exercise asks to write"
     ),
@@ -79,6 +98,9 @@ _TEXTS = {
     ),
     Kind.GRADER_FAILED: _Texts("the grader itself stopped", "the grader itself stopped: {private}"),
     Kind.GRADER_DIED: _same("the grader died of it {count} times"),
+    Kind.GRADER_TOO_SLOW: _same(
+        "what was handed in cost the grader more than {limit:g} seconds of its own computing"
+    ),
     Kind.WORKERS_DIED: _same("the workers died of it, one after another"),
     Kind.NO_MARKS: _same("no marks: a person must look"),
     Kind.NOT_RECORDED: _Texts("it could not be recorded in the gradebook", "{private}"),

@@ -13,6 +13,7 @@ from docutils.nodes import make_id
 from autograder.files import write_atomically
 from autograder.grading import submissions
 from autograder.grading.journal import Journal, course_lock
+from autograder.grading.notes import FOR_THE_STUDENT, Note
 from autograder.grading.outcome import Mark, Outcome
 from autograder.grading.redact import for_student
 from autograder.grading.sentences import in_full
@@ -103,6 +104,7 @@ def feedback_page(course: Path, stem: str, submission: Submission, typesetter: T
         letters=LETTERS,
         anchor=anchor,
         repairs=[in_full(note, submission.outline.labels) for note in submission.outcome.repairs],
+        incidents=[in_full(note, submission.outline.labels) for note in _told(submission.outcome)],
     )
 
 
@@ -111,6 +113,13 @@ def _redacted(outcome: Outcome) -> Outcome:
         return replace(mark, findings=tuple(map(for_student, mark.findings)))
 
     return replace(outcome, marks=tuple(map(mark_of, outcome.marks)))
+
+
+def _told(outcome: Outcome) -> list[Note]:
+    """What the student's own code did, unless a hidden test could be told by it."""
+    return [
+        note for note in outcome.incidents if note.kind in FOR_THE_STUDENT and not note.fact.hidden
+    ]
 
 
 def anchor(result: Result) -> str:

@@ -3,7 +3,9 @@
 import base64
 import builtins
 import contextlib
+import gc
 import getpass
+import importlib
 import json
 import os
 import signal
@@ -20,7 +22,7 @@ from IPython.core.history import HistoryManager
 from IPython.core.interactiveshell import InteractiveShell
 
 from autograder.sandbox import codec, limits, messages
-from course_lib.checking.answers import Cells, NoAnswer, only_defines
+from course_lib.checking.answers import Cells, NoAnswer, RebuiltAnswer, without_timing
 from course_lib.checking.findings import Cause, FailureKind
 from course_lib.checking.nested import map_leaves
 from course_lib.checking.perform import CallResult, perform
@@ -41,6 +43,8 @@ SHOWN = ("text/plain", "text/latex", "image/png")
 MORE_SHOWN = b"\n... and more was shown than is kept of a cell\n"
 LINE, LINES = 2000, 40
 """Of a traceback."""
+STOPPED = 20
+"""So many statements that were left out of an answer are told."""
 
 _outputs: list[dict[str, Any]] = []
 
@@ -163,19 +167,29 @@ class Respondent:
         torch.set_num_threads(1)
         self._shell, self._cells = shell, Cells()
         self._built: dict[str, Any] = {}
+        self._ours = frozenset(sys.modules)
 
     def note(self, name: str, source: str) -> None:
         """This cell is about to run."""
+        source = without_timing(source)
         self._cells.ran(name, self._shell.transform_cell(source))
 
-    def _only_define(self, cells: dict[str, str]) -> bool:
-        """True if running these cells could do no more than bind names; then they count as run."""
-        sources = {name: self._shell.transform_cell(source) for name, source in cells.items()}
-        if not all(map(only_defines, sources.values())):
-            return False
-        for name, source in sources.items():
-            self._cells.ran(name, source)
-        return True
+    def _loaded(self) -> list[str]:
+        """The modules that the student's code, or a library for it, has imported so far."""
+        return [name for name in sys.modules if type(name) is str and name not in self._ours]
+
+    def _take_unrun(self, cells: dict[str, str], modules: list[str], memory: int) -> None:
+        """Count these cells as run; of them nothing will run but what an answer needs.
+
+        Libraries are imported first: what they take is no part of the memory that is left.
+        """
+        for name in modules:
+            with contextlib.suppress(Exception):
+                importlib.import_module(name)
+        for name, source in cells.items():
+            self.note(name, source)
+        gc.collect()
+        limits.leave_memory(memory)
 
     def answer(
         self, request: dict, buffers: list[bytes], connection: Any
@@ -185,8 +199,11 @@ class Respondent:
                 np.random.seed(seed % 2**32)  # noqa: NPY002  (students may use it)
                 _seed_torch(seed)
                 return None, []
-            case {"only define": cells}:
-                return self._only_define(cells), []
+            case {"loaded": _}:
+                return self._loaded(), []
+            case {"unrun": cells, "modules": modules, "memory": memory}:
+                self._take_unrun(cells, modules, memory)
+                return None, []
             case {"answer": name, "terms": terms, "above": above}:
                 return _prepare(self._cells, above, self._built, name, Terms.from_dict(terms)), []
             case {"call": _}:
@@ -304,21 +321,41 @@ def _prepare(
     """Rebuild an answer from the cells above its check, as `check` does; else from all of them."""
     try:
         with withheld(terms.withholds):
-            try:
-                value, library = cells.among(above).answer(name)
-            except (NoAnswer, NameError):
-                value, library = cells.answer(name)
+            rebuilt = _rebuild(cells, above, name)
     except NoAnswer as nothing:
         return {"nothing": str(nothing)}
     except (Exception, SystemExit, KeyboardInterrupt) as error:
-        return {"error": f"your cells stop with {type(error).__name__}: {_text_of(error)[:200]}"}
+        return {"error": f"your cells stop with {_named(error)}"}
+    value, stopped = rebuilt.value, rebuilt.stopped[:STOPPED]
     built[name] = value
     kind = "function" if callable(value) else type(value).__name__
     plain = value if isinstance(value, (list, tuple, str)) and len(value) < 1000 else None
+    answer = {
+        "kind": kind,
+        "library": rebuilt.library,
+        "stopped": [[one.cell, _named(one.error)] for one in stopped],
+    }
     try:
-        return {"kind": kind, "library": library, "value": codec.encode(plain, [])}
+        return answer | {"value": codec.encode(plain, [])}
     except codec.Unacceptable:
-        return {"kind": kind, "library": library, "value": None}
+        return answer | {"value": None}
+
+
+def _rebuild(cells: Cells, above: list[str], name: str) -> RebuiltAnswer:
+    """From the cells above its check, unless one of them needs what stands below."""
+    try:
+        rebuilt = cells.among(above).rebuild(name)
+        if not any(isinstance(one.error, NameError) for one in rebuilt.stopped):
+            return rebuilt
+    except (NoAnswer, NameError):
+        return cells.rebuild(name)
+    with contextlib.suppress(Exception):
+        return cells.rebuild(name)
+    return rebuilt
+
+
+def _named(error: BaseException) -> str:
+    return f"{type(error).__name__}: {_text_of(error)[:200]}"
 
 
 def _call(

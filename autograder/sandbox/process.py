@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import select
 import signal
 import socket
@@ -27,6 +28,7 @@ CALLBACK_BYTES = 256 << 10
 """So much may it hand to that function at a time: it runs here, where its time has no limit."""
 DEATH_SECONDS = 5.0
 PATH_AT_MOST = 1000
+MODULE, MODULES = re.compile(r"[A-Za-z_][\w.]{0,200}", re.ASCII), 5000
 TOO_MUCH = f"it takes no arrays of more than {CALLBACK_BYTES >> 10} KiB"
 ENDED = "it ended the Python process"
 BROKE_OFF = "your code broke off the conversation with the grader"
@@ -89,10 +91,17 @@ class StudentProcess:
         texts = [stream[: limits.CELL_OUTPUT].decode(errors="replace") for stream in streams]
         return answer | dict(zip(("stdout", "stderr"), texts, strict=True))
 
-    def only_define(self, cells: dict[str, str]) -> bool:
-        """Whether these cells need not run, because they do no more than bind names."""
-        answer, _ = self._ask({"only define": cells}, self.cell_seconds, patient=True)
-        return answer is True
+    def loaded(self) -> list[str]:
+        """The names of the modules that it says it has imported since it began."""
+        names, _ = self._ask({"loaded": None}, self.cell_seconds, patient=True)
+        if type(names) is not list:
+            return []
+        return [name for name in names if type(name) is str and MODULE.fullmatch(name)][:MODULES]
+
+    def take_unrun(self, cells: dict[str, str], modules: list[str], memory: int) -> None:
+        """Count these cells as run, import these modules, and grow by no more than `memory`."""
+        request = {"unrun": cells, "modules": modules, "memory": memory}
+        self._ask(request, self.cell_seconds, patient=True)
 
     def prepare(self, name: str, terms: Terms, above: list[str]) -> dict[str, Any]:
         request = {"answer": name, "terms": terms.to_dict(), "above": above}

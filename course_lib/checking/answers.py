@@ -9,13 +9,18 @@ import ast
 import builtins
 import dis
 import linecache
+import re
+import symtable
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
 from course_lib.checking.findings import Cause
 
 Statements = list[tuple[str, ast.stmt]]
+TIMED = re.compile(r"\s*%%(time|timeit|capture|prun)\b[^\n]*\n")
+"""Magics on top of a cell that run it as it is."""
 
 
 class NoAnswer(Exception):
@@ -60,17 +65,38 @@ class Cells:
         return chosen
 
     def answer(self, name: str) -> tuple[Any, str]:
-        """What `name` is, rebuilt from the cells, and the library that its cell says it is in."""
-        statements = self._statements()
-        position = _last(statements, name, before=len(statements))
-        if position is None:
-            raise NotDefined(f"no cell defines {name} yet")
-        if _is_starter(statements[position][1]):
-            raise NotWritten
-        needed = [statements[index] for index in _needed(statements, position)]
-        own_cells = [cell for cell, step in needed if name in _names_bound(step)]
-        library = _library([self.sources[cell] for cell in own_cells])
-        return self._build(needed)[name], library
+        """What `name` is, rebuilt from the cells, and the library that its cell says it is in.
+
+        Raises NoAnswer, and what the statements raise without which there is no answer.
+        """
+        rebuilt = self.rebuild(name)
+        return rebuilt.value, rebuilt.library
+
+    def rebuild(self, name: str) -> "RebuiltAnswer":
+        """The same, with what was left out: as in a notebook, a statement that raises binds
+        nothing, and the names that it would have bound keep what they were before.
+        """
+        statements, stopped = self._statements(), list[Stopped]()
+        while True:
+            position = _last(statements, name, before=len(statements))
+            if position is None:
+                if stopped:
+                    raise stopped[-1].error
+                raise NotDefined(f"no cell defines {name} yet")
+            if _is_starter(statements[position][1]):
+                raise NotWritten
+            indices = _needed(statements, position)
+            own_cells = [
+                cell for cell, step in map(statements.__getitem__, indices) if _binds(step, name)
+            ]
+            library = _library([self.sources[cell] for cell in own_cells])
+            try:
+                value = self._build(statements, indices)[name]
+                return RebuiltAnswer(value, library, stopped)
+            except _StatementStopped as reason:
+                cell, _ = statements[reason.index]
+                stopped.append(Stopped(cell, reason.error))
+                statements[reason.index] = cell, ast.Pass()
 
     def _statements(self) -> Statements:
         statements: Statements = []
@@ -82,41 +108,47 @@ class Cells:
             statements += [(cell, statement) for statement in body]
         return statements
 
-    def _build(self, needed: Statements) -> dict[str, Any]:
+    def _build(self, statements: Statements, indices: list[int]) -> dict[str, Any]:
         namespace: dict[str, Any] = {"__name__": "__main__"}
-        for cell, statement in needed:
+        for index in indices:
+            cell, statement = statements[index]
             file, source = f"<cell {cell}>", self.sources[cell]
             linecache.cache[file] = len(source), None, source.splitlines(True), file
-            exec(compile(ast.Module([statement], []), file, "exec"), namespace)
+            try:
+                exec(compile(ast.Module([statement], []), file, "exec"), namespace)
+            except Exception as error:
+                raise _StatementStopped(index, error) from error
         return namespace
 
 
-def only_defines(source: str) -> bool:
-    """Imports, functions and plain values: to run this would do no more than bind names."""
-    try:
-        return all(map(_defines, ast.parse(source).body))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
+@dataclass(frozen=True)
+class Stopped:
+    """A statement that an answer rests on raised, and was left out."""
+
+    cell: str
+    error: Exception
 
 
-def _defines(statement: ast.stmt) -> bool:
-    match statement:
-        case ast.Import() | ast.ImportFrom():
-            return True
-        case ast.FunctionDef(decorator_list=[], args=args, returns=returns):
-            at_once = [args, *([returns] if returns else [])]
-        case ast.Assign(targets=targets, value=value) if all(
-            _is_name(t, ast.Store) for t in targets
-        ):
-            at_once = [value]
-        case ast.Expr(value=ast.Constant()):
-            return True
-        case _:
-            return False
-    return not any(isinstance(node, _ACTS) for part in at_once for node in ast.walk(part))
+@dataclass(frozen=True)
+class RebuiltAnswer:
+    """An answer, and what happened while it was rebuilt."""
+
+    value: Any
+    library: str
+    stopped: list[Stopped] = field(default_factory=list)
 
 
-_ACTS = ast.Call, ast.Await, ast.NamedExpr, ast.comprehension, ast.BinOp, ast.Yield
+class _StatementStopped(Exception):
+    def __init__(self, index: int, error: Exception):
+        super().__init__(index, error)
+        self.index, self.error = index, error
+
+
+def without_timing(source: str) -> str:
+    """A cell without a magic on top that only times it or catches what it prints."""
+    if magic := TIMED.match(source):
+        return "\n" * magic[0].count("\n") + source[magic.end() :]
+    return source
 
 
 def missing_names(function: Callable, remembered: Iterable[str]) -> list[str]:
@@ -145,11 +177,9 @@ def _needed(statements: Statements, position: int) -> list[int]:
     while waiting:
         current = waiting.pop()
         needed.add(current)
-        statement = statements[current][1]
-        at_once = _names_used_at_once(statement)
+        at_once, later = _names_used(statements[current][1])
         positions = [_last(statements, wanted, before=current) for wanted in at_once]
         # the body of a function runs later, and may use what is defined below it
-        later = _names_used(statement) - at_once
         positions += [_last(statements, wanted, before=len(statements)) for wanted in later]
         waiting += [p for p in positions if p is not None and p not in needed]
     return sorted(needed)
@@ -180,31 +210,45 @@ def _names_bound(node: ast.AST) -> set[str]:
     return set().union(*map(_names_bound, ast.iter_child_nodes(node)))
 
 
-def _names_used(statement: ast.stmt) -> set[str]:
-    names = (n for n in ast.walk(statement) if isinstance(n, ast.Name))
-    used = {name.id for name in names if isinstance(name.ctx, ast.Load)}
-    steps = [n.target for n in ast.walk(statement) if isinstance(n, ast.AugAssign)]
-    return used.union(*map(_names_bound, steps))
+def _names_used(statement: ast.stmt) -> tuple[set[str], set[str]]:
+    """The global names that a statement looks up itself, and those that only the bodies of its
+    functions look up, later; no parameter and no local variable is among them.
+    """
+    try:
+        table = symtable.symtable(ast.unparse(statement), "<cell>", "exec")
+    except (SyntaxError, RecursionError):  # it will say so itself when it is run
+        return set(), set()
+    at_once = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_referenced()}
+    at_once |= _names_stepped(statement)
+    later: set[str] = set()
+    for child in table.get_children():
+        _look_into(child, at_once, later)
+    return at_once, later - at_once
 
 
-def _names_used_at_once(node: ast.AST) -> set[str]:
-    """The names that the statement looks up itself, not those in the bodies of its functions."""
-    match node:
-        case ast.FunctionDef() | ast.AsyncFunctionDef():
-            parts = [*node.decorator_list, node.args, *([node.returns] if node.returns else [])]
-            return set().union(*map(_names_used_at_once, parts))
-        case ast.Lambda():
-            return _names_used_at_once(node.args)
-        case ast.Name(id=name, ctx=ast.Load()):
-            return {name}
-        case ast.AugAssign():
-            changed = _names_bound(node.target) | _names_used_at_once(node.target)
-            return changed | _names_used_at_once(node.value)
-    return set().union(*map(_names_used_at_once, ast.iter_child_nodes(node)))
+def _look_into(table: symtable.SymbolTable, at_once: set[str], later: set[str]) -> None:
+    """The body of a class and of a comprehension runs where it stands, that of a function later."""
+    if not (table.get_type() == "class" or table.get_name() in COMPREHENSIONS):
+        at_once = later
+    at_once |= {symbol.get_name() for symbol in table.get_symbols() if symbol.is_global()}
+    for child in table.get_children():
+        _look_into(child, at_once, later)
 
 
-def _is_name(node: ast.AST, context: type) -> bool:
-    return isinstance(node, ast.Name) and isinstance(node.ctx, context)
+COMPREHENSIONS = ("listcomp", "setcomp", "dictcomp", "genexpr")
+
+
+def _names_stepped(node: ast.AST) -> set[str]:
+    """Those in n += 1, which a table of symbols holds for bound and not for used."""
+    if isinstance(node, ast.AugAssign):
+        return _names_bound(node.target)
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+        return set()
+    return set().union(*map(_names_stepped, ast.iter_child_nodes(node)))
+
+
+def _binds(statement: ast.stmt, name: str) -> bool:
+    return name in _names_bound(statement)
 
 
 def _is_starter(statement: ast.stmt) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.checking import recordings
-from course_lib.checking.answers import Cells, NoAnswer, NotDefined
+from course_lib.checking.answers import Cells, NoAnswer, NotDefined, without_timing
 from course_lib.checking.examine import Examined, checks_folder, examine
 from course_lib.checking.findings import Cause
 from course_lib.checking.percent import CELL
@@ -189,11 +189,12 @@ def _remember_cells() -> None:
 
     def before_cell(info: Any) -> None:
         cell = getattr(info, "cell_id", None) or f"run {shell.execution_count}"
-        cells.ran(cell, shell.transform_cell(info.raw_cell))
+        cells.ran(cell, shell.transform_cell(without_timing(info.raw_cell)))
         cells.now = getattr(info, "cell_id", None)
 
     shell.events.register("pre_run_cell", before_cell)
-    cells.ran("this one", shell.transform_cell(shell.history_manager.input_hist_raw[-1]))
+    now = without_timing(shell.history_manager.input_hist_raw[-1])
+    cells.ran("this one", shell.transform_cell(now))
 
 
 _remember_cells()

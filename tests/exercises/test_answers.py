@@ -2,7 +2,7 @@
 
 import pytest
 
-from course_lib.checking.answers import Cells, NoAnswer, missing_names, only_defines
+from course_lib.checking.answers import Cells, NoAnswer, missing_names, without_timing
 from course_lib.checking.withheld import Withheld, withheld
 
 
@@ -164,42 +164,6 @@ def test_an_import_repeated_further_down_is_taken_from_above():
     assert cells.answer("g")[0]() == 6
 
 
-DEFINE = (
-    "import numpy as np\nfrom math import pi",
-    'library = "torch"',
-    "def f(x: np.ndarray, axis: int = -1) -> list[int]:\n    return g(x)",
-    '"""A docstring."""',
-    "letters = ['a', 'b']",
-    "",
-)
-ACT = (
-    "print(1)",
-    "x = print(1)",
-    "x.y = 1",
-    "x[0] = 1",
-    "x += 1",
-    "x = [print(i) for i in y]",
-    "x = y + z",
-    "def f(x=print(1)): pass",
-    "def f(x: print(1)): pass",
-    "@patch\ndef f(): pass",
-    "class A: print(1)",
-    "for x in y: pass",
-    "%matplotlib inline",
-    "del x",
-)
-
-
-@pytest.mark.parametrize("source", DEFINE)
-def test_a_cell_that_only_binds_names_need_not_run(source):
-    assert only_defines(source)
-
-
-@pytest.mark.parametrize("source", ACT)
-def test_a_cell_that_may_do_more_runs(source):
-    assert not only_defines(source)
-
-
 def test_names_that_a_star_brings_are_there_and_withheld_ones_refuse():
     assert answer("from math import *", "def f(x):\n    return cos(x)")(0) == 1
     assert answer("from numpy import *\ndef f(x):\n    return sum(x)")([[1], [2]]) == 3
@@ -207,3 +171,60 @@ def test_names_that_a_star_brings_are_there_and_withheld_ones_refuse():
         f = answer("from course_lib import *", "def f(x):\n    return softmax(x)")
     with pytest.raises(Withheld):
         f([1.0])
+
+
+SCRATCH = (
+    "x = np.loadtxt('on my laptop.csv')",
+    "total = 1 / 0",
+    "for t in [0, 1]: 1 / t",
+    "import pandas_that_nobody_has as pd; p = pd.read_csv('mine.csv')",
+    "square = lambda k: 1 / 0\ni = square(1)",
+)
+
+
+@pytest.mark.parametrize("scratch", SCRATCH)
+def test_a_cell_that_binds_the_name_of_a_parameter_or_a_local_is_not_needed(scratch):
+    written = """
+def f(x, *p, i=2, **square):
+    total = sum(t * i for t in x)
+    pd = [k for k in (lambda t: [t])(total)]
+    return pd[0]"""
+    assert answer(scratch, written)([1, 2]) == 6
+    cells = Cells()
+    assert answer(written, scratch, cells=cells)([1, 2]) == 6
+    assert cells.rebuild("f").stopped == []
+
+
+@pytest.mark.parametrize(
+    ("cells", "value"),
+    [
+        (["n = 2", "n = 1 / 0", "def f():\n    return n"], 2),
+        (["n = 2", "n += [1]", "def f():\n    return n"], 2),
+        (["def f():\n    return 2", "f = nobody_has_this(f)"], 2),
+        (["def f():\n    return 2", "from nowhere_at_all import *"], 2),
+        (["n = 1 / 0", "def f(rare=False):\n    return n if rare else 2"], 2),
+    ],
+)
+def test_a_statement_that_raises_leaves_what_was_bound_before_and_is_told(cells, value):
+    notebook = Cells()
+    assert answer(*cells, cells=notebook)() == value
+    assert len(notebook.rebuild("f").stopped) == 1
+
+
+def test_an_answer_that_itself_raises_is_none():
+    with pytest.raises(ZeroDivisionError):
+        answer("f = 1 / 0")
+
+
+@pytest.mark.parametrize("magic", ["%%time", "%%timeit -n1", "%%capture kept", "\n%%time"])
+def test_a_cell_that_is_timed_counts_as_it_stands(magic):
+    timed = without_timing(f"{magic}\ndef f():\n    return 1 / 0")
+    f = answer(timed)
+    with pytest.raises(ZeroDivisionError) as stopped:
+        f()
+    assert stopped.traceback[-1].lineno + 1 == 3 + magic.count("\n")
+
+
+def test_other_magics_are_left_to_the_shell():
+    assert without_timing("%%bash\nls") == "%%bash\nls"
+    assert without_timing("x = 1\n%%time\n") == "x = 1\n%%time\n"
