@@ -1,6 +1,6 @@
 r"""The running example of the book: four radios on an island.
 
-Keys live on the dial, values live on the map, the query is the hand of the receiver.
+Keys live on the dial, values live on the map, the query is the needle of the receiver.
 Every page, figure, test and message takes its numbers from here; they are typed nowhere else.
 """
 
@@ -67,7 +67,7 @@ def hand(angle: float, sharpness: float = SHARPNESS) -> Float[np.ndarray, " 2"]:
 
 
 def scores(angle: float = 0.0, sharpness: float = SHARPNESS) -> Float[np.ndarray, " 4"]:
-    r"""Return the scaled scores of the four keys, $\ln 2\,(2, 1, 0, 0)$ for the hand on Ada.
+    r"""Return the scaled scores of the four keys, $\ln 2\,(2, 1, 0, 0)$ for the needle on Ada.
 
     $s_j = q \cdot k_j/\sqrt{2}$
     """

@@ -23,7 +23,7 @@ def dial_and_map(
     hidden: Sequence[str] = (),
     orbits: Sequence[float] = (),
 ) -> Figure:
-    """Show the hand on the dial and the answer on the map; `orbits` adds curves of a whole turn."""
+    """Show the needle on the dial and the answer on the map; `orbits` adds curves of a whole turn."""
     weights = _weights(angle, sharpness, hidden)
     fig, (dial, chart) = new_figure(9.6, 4.6, ncols=2, width_ratios=(1, 1.25))
     draw_dial(dial, angle, weights, hidden)
@@ -33,7 +33,7 @@ def dial_and_map(
     off = f" Switched off: {', '.join(hidden)}." if hidden else ""
     return finish(
         fig,
-        f"Left, a dial with the hand at {angle:g} degrees; the shares are {shares}.{off}"
+        f"Left, a dial with the needle at {angle:g} degrees; the shares are {shares}.{off}"
         f" Right, the map with a spoke from each place to the answer, a star at {star}.",
     )
 

@@ -1,11 +1,11 @@
-// Chapter 1: turn the hand, sharpen it, make one radio louder; the answer stays on the island.
+// Chapter 1: turn the needle, sharpen it, make one radio louder; the answer stays on the island.
 
 import { curve, point, print, share } from "./base.js";
 import { average, distance, islandScores, range, softmax } from "./formulas.js";
 import { angleAt, dial, map, moved, onMap } from "./island.js";
 
 export const controls = ({ sharpness, names }) => [
-  { name: "angle", label: "Hand", min: 0, max: 359, step: 1, value: 0, unit: "°", turns: true },
+  { name: "angle", label: "Needle", min: 0, max: 359, step: 1, value: 0, unit: "°", turns: true },
   { name: "sharpness", label: "Sharpness β", min: 0, max: 12, step: 0.01, value: sharpness },
   { name: "who", label: "Make louder", kind: "choice", options: names.map((name) => [name, name]), value: "Bo" },
   { name: "loudness", label: "by the factor", min: 0, max: 4, step: 0.1, value: 1 },
@@ -23,7 +23,7 @@ export function panels({ state, values, data }, before) {
   const round = range(120, 0, 360).map((angle) => onMap(compute({ ...state, angle }, data).answer));
   const shared = { weights: values.weights };
   return [
-    dial(data, { ...shared, hands: [{ angle: state.angle }] }),
+    dial(data, { ...shared, needles: [{ angle: state.angle }] }),
     map(data, {
       answers: [{ ...shared, at: values.answer }],
       ghosts: before ? [before.values.answer] : [],

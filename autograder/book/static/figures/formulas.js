@@ -23,8 +23,8 @@ export const average = (weights, values) =>
 /** -sum_j p_j log2 p_j */
 export const entropyInBits = (weights) => 0 - sum(weights.map((p) => (p === 0 ? 0 : p * Math.log2(p))));
 
-/** The scaled scores of the four keys for the hand: sharpness times cosine. */
+/** The scaled scores of the four keys for the needle: sharpness times cosine. */
 export const islandScores = (angle, sharpness, { keys }) => {
-  const hand = onTheDial(angle);
-  return keys.map((key) => sharpness * dot(hand, key));
+  const needle = onTheDial(angle);
+  return keys.map((key) => sharpness * dot(needle, key));
 };

@@ -18,8 +18,8 @@ export function angleAt([x, y]) {
   return (Math.round(degrees) + 360) % 360;
 }
 
-/** `hands`: {angle, label, length, hidden}; what is drawn further, `extra`, is under the markers. */
-export function dial(data, { hands = [], weights, extra = "", labels, labelsAt = 1.4, box, title = "the dial: keys and query", says }) {
+/** `needles`: {angle, label, length, hidden}; what is drawn further, `extra`, is under the markers. */
+export function dial(data, { needles = [], weights, extra = "", labels, labelsAt = 1.4, box, title = "the dial: keys and query", says }) {
   const noted = labels ?? data.names.map((name, j) => [name, weights ? share(weights[j]) : ""]);
   const keys = data.keys.map((key, j) => {
     const [x, y] = onDial(key);
@@ -30,31 +30,31 @@ export function dial(data, { hands = [], weights, extra = "", labels, labelsAt =
     );
   });
   const said = data.names.map((name, j) => `${name} ${weights ? share(weights[j]) : ""}`.trim()).join(", ");
-  const pointing = hands.map(({ angle }) => `${print(angle, 0)} degrees`).join(" and ");
+  const pointing = needles.map(({ angle }) => `${print(angle, 0)} degrees`).join(" and ");
   return {
     name: "dial",
     title,
     width: 300,
     height: 284,
     box,
-    says: says ?? `Dial, hand at ${pointing}: ${said}.`,
+    says: says ?? `Dial, needle at ${pointing}: ${said}.`,
     body: [
       `<circle class="ring" cx="${CENTRE[0]}" cy="${CENTRE[1]}" r="${RADIUS}"/>`,
       extra,
-      ...hands.filter(({ hidden }) => !hidden).map(hand),
+      ...needles.filter(({ hidden }) => !hidden).map(needle),
       ...keys,
     ].join(""),
-    grips: hands.map((h, i) => [i, ...(h.hidden ? [-99, -99] : onDial(onTheDial(h.angle), (h.length ?? REACH) - 0.06))]),
+    grips: needles.map((h, i) => [i, ...(h.hidden ? [-99, -99] : onDial(onTheDial(h.angle), (h.length ?? REACH) - 0.06))]),
   };
 }
 
-export function hand({ angle, label = "q", length = REACH }) {
+export function needle({ angle, label = "q", length = REACH }) {
   const way = onTheDial(angle);
   const [x, y] = onDial(way, length);
   const beside = onDial([way[0] * length * 0.5 - way[1] * 0.13, way[1] * length * 0.5 + way[0] * 0.13]);
   return (
     `<circle class="hub" cx="${CENTRE[0]}" cy="${CENTRE[1]}" r="4"/>` +
-    arrow(CENTRE, [x, y], "hand") +
+    arrow(CENTRE, [x, y], "needle") +
     text(beside[0], beside[1] + 4, label, "symbol")
   );
 }

@@ -9,7 +9,7 @@ const FORMATS = { float64: (x) => x, float32: Math.fround, float16 };
 
 export const controls = ({ sharpness }) => [
   { name: "temperature", label: "Temperature t", min: 0.01, max: 50, step: 0.01, value: 1 / sharpness, log: true, digits: 3 },
-  { name: "angle", label: "Hand", min: 0, max: 359, step: 1, value: 0, unit: "°", turns: true },
+  { name: "angle", label: "Needle", min: 0, max: 359, step: 1, value: 0, unit: "°", turns: true },
   { name: "shift", label: "Added to all scores", min: -1000, max: 1000, step: 1, value: 0 },
   {
     name: "form",
@@ -54,7 +54,7 @@ export function panels({ state, values, data }, before) {
   const ghosts = before && !lost && !Number.isNaN(before.values.answer[0]) ? [before.values.answer] : [];
   const over = lost ? text(...onMap(data.centre), "nan", "fault") : "";
   const says = lost ? "Map without an answer: nan." : undefined;
-  return [dial(data, { hands: [{ angle: state.angle }], weights: heard }), map(data, { answers, ghosts, extra: path, over, says })];
+  return [dial(data, { needles: [{ angle: state.angle }], weights: heard }), map(data, { answers, ghosts, extra: path, over, says })];
 }
 
 export const table = ({ values, data }) => ({

@@ -1,14 +1,14 @@
-// Chapter 6: one hand cannot point at two people; two hands keep two answers apart.
+// Chapter 6: one needle cannot point at two people; two needles keep two answers apart.
 
 import { point, print, share } from "./base.js";
 import { average, distance, islandScores, softmax } from "./formulas.js";
 import { angleAt, dial, map, onMap } from "./island.js";
 
 export const controls = ({ sharpness }) => [
-  { name: "second", label: "A second hand", kind: "switch", value: false },
+  { name: "second", label: "A second needle", kind: "switch", value: false },
   { name: "sharpness", label: "Sharpness β", min: 0, max: 40, step: 0.01, value: sharpness },
-  { name: "angle", label: "Hand", min: 0, max: 359, step: 1, value: 45, unit: "°", turns: true },
-  { name: "other", label: "Second hand", min: 0, max: 359, step: 1, value: 90, unit: "°", turns: true },
+  { name: "angle", label: "Needle", min: 0, max: 359, step: 1, value: 45, unit: "°", turns: true },
+  { name: "other", label: "Second needle", min: 0, max: 359, step: 1, value: 90, unit: "°", turns: true },
 ];
 
 const BOX = "-24 -14 348 312"; // two weights beside each key
@@ -24,20 +24,20 @@ export function panels({ state, values, data }, before) {
   if (!state.second) {
     const weights = values.weights[0];
     const ghosts = before && !before.state.second ? [before.values.answers[0]] : [];
-    const hands = [{ angle: state.angle }, { hidden: true }];
-    return [dial(data, { hands, weights, labelsAt: 1.54, box: BOX }), map(data, { answers: [{ at: first, weights }], ghosts })];
+    const needles = [{ angle: state.angle }, { hidden: true }];
+    return [dial(data, { needles, weights, labelsAt: 1.54, box: BOX }), map(data, { answers: [{ at: first, weights }], ghosts })];
   }
-  const hands = [{ angle: state.angle, label: "q₁" }, { angle: state.other, label: "q₂", length: 0.62 }];
+  const needles = [{ angle: state.angle, label: "q₁" }, { angle: state.other, label: "q₂", length: 0.62 }];
   const labels = data.names.map((name, j) => [name, values.weights.map((row) => share(row[j])).join(" · ")]);
   const [from, to] = [first, second].map(onMap);
   const ruler = `<path class="ruler" d="M${from}L${to}"/>`;
   const answers = [{ at: first }, { at: second, label: values.apart < 1.5 ? "" : undefined }];
   const says = `Map, two answers ${print(values.apart)} km apart.`;
-  return [dial(data, { hands, labels, labelsAt: 1.54, box: BOX }), map(data, { answers, over: ruler, says })];
+  return [dial(data, { needles, labels, labelsAt: 1.54, box: BOX }), map(data, { answers, over: ruler, says })];
 }
 
 export const table = ({ state, values, data }) => ({
-  head: ["radio", "first hand", ...(state.second ? ["second hand"] : [])],
+  head: ["radio", "first needle", ...(state.second ? ["second needle"] : [])],
   body: [
     ...data.names.map((name, j) => [name, ...used(state, values.weights).map((row) => print(row[j], 4))]),
     ["answer", ...used(state, values.answers).map((at) => point(at, 3))],

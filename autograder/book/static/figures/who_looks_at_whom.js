@@ -1,11 +1,11 @@
-// Chapter 2: everybody turns the hand away from the own name by one angle, which W_Q does.
+// Chapter 2: every needle is turned from its owner's key by one angle, which W_Q does.
 
 import { print, share, text } from "./base.js";
 import { onTheDial, softmax, sum } from "./formulas.js";
 import { arrow, dial, onDial } from "./island.js";
 
 export const controls = ({ sharpness }) => [
-  { name: "turn", label: "Hands turned by", min: 0, max: 359, step: 1, value: 60, unit: "°", turns: true },
+  { name: "turn", label: "Needles turned by", min: 0, max: 359, step: 1, value: 60, unit: "°", turns: true },
   { name: "sharpness", label: "Sharpness β", min: 0, max: 12, step: 0.01, value: sharpness },
   { name: "tied", label: "Equal projections", kind: "switch", value: false },
 ];
@@ -27,10 +27,10 @@ export function panels({ state, values, data }) {
   const names = data.names.map((name, i) => [name, share(values.weights[i][looks[i]])]);
   const drawn = looks.map((j, i) => (j === i ? itself(data.keys[i]) : look(data.keys[i], data.keys[j])));
   const turn = state.tied ? 0 : state.turn;
-  const said = looks.map((j, i) => `${data.names[i]} looks most at ${data.names[j]}`);
-  const who = { title: "who looks most at whom", labels: names, extra: drawn.join(""), says: `Dial. ${said.join(", ")}.` };
-  const hands = [{ angle: turn + data.angles[0], label: "" }];
-  return [dial(data, { ...who, hands }), weights(values, data)];
+  const said = looks.map((j, i) => `the largest weight of ${data.names[i]} is on ${data.names[j]}`);
+  const who = { title: "where the largest weight goes", labels: names, extra: drawn.join(""), says: `Dial. ${said.join(", ")}.` };
+  const needles = [{ angle: turn + data.angles[0], label: "" }];
+  return [dial(data, { ...who, needles }), weights(values, data)];
 }
 
 const itself = (key) => `<circle class="link" cx="${onDial(key)[0]}" cy="${onDial(key)[1]}" r="19"/>`;
@@ -60,11 +60,11 @@ function weights({ weights, mutual, directed }, { names }) {
     text(276, y + 11, print(size), "number start");
   return {
     name: "weights",
-    title: "weights: row asks, column answers",
+    title: "weights: row = query, column = key",
     width: 310,
     height: 284,
-    says: `Weights, and two bars: mutual part of the scores ${print(mutual)}, directed part ${print(directed)}.`,
-    body: [...drawn.flat(), ...rows, ...columns, bar(230, "mutual", mutual), bar(254, "directed", directed)].join(""),
+    says: `Weights, and two bars: symmetric part of the scores ${print(mutual)}, antisymmetric part ${print(directed)}.`,
+    body: [...drawn.flat(), ...rows, ...columns, bar(230, "symmetric", mutual), bar(254, "antisymmetric", directed)].join(""),
   };
 }
 
@@ -72,17 +72,17 @@ export const table = ({ values, data }) => ({
   head: ["weights", ...data.names.map((name) => `on ${name}`)],
   body: [
     ...values.weights.map((row, i) => [data.names[i], ...row.map((weight) => print(weight, 4))]),
-    ["mutual part", print(values.mutual, 3), "", "", ""],
-    ["directed part", print(values.directed, 3), "", "", ""],
+    ["symmetric part", print(values.mutual, 3), "", "", ""],
+    ["antisymmetric part", print(values.directed, 3), "", "", ""],
   ],
 });
 
 export function say({ state, values, data }) {
   const looks = values.weights.map(most);
-  const words = looks.map((j, i) => `${data.names[i]} at ${data.names[j]} (${share(values.weights[i][j])})`);
+  const words = looks.map((j, i) => `${data.names[i]} on ${data.names[j]} (${share(values.weights[i][j])})`);
   const returned = looks.every((j, i) => looks[j] === i);
-  const kind = values.directed < 1e-9 ? "The scores are symmetric." : returned ? "" : "Not every look is returned.";
-  return `${state.sharpness ? `Most looked at: ${words.join(", ")}.` : "Everybody looks at all alike."} ${kind}`;
+  const kind = values.directed < 1e-9 ? "The scores are symmetric." : returned ? "" : "Not every arrow is returned.";
+  return `${state.sharpness ? `Largest weights: ${words.join(", ")}.` : "All weights are equal."} ${kind}`;
 }
 
 export const drag = {
