@@ -30,7 +30,7 @@ def split_heads(
 ) -> Float[Array, "*batch heads n d_head"]:
     r"""Cut the features of each token into blocks, one for each head.
 
-    $X^{(h)}_{ie} = X_{i,\,h d + e}$ with $d = d_{model}/H$  -- Exercise 6.1.
+    $X^{(h)}_{ie} = X_{i,\,h d + e}$ with $d = d_{model}/H$  -- Exercise 6.5.
     """
     xp, dtype, X = enter(split_heads, X=X)
     *batch, n, d_model = X.shape
@@ -94,7 +94,7 @@ def head_contributions(
 ) -> Float[Array, "*batch heads n_q d_out"]:
     r"""What each head adds to the output: their sum over heads, plus b_O, is Eq. (6.1).
 
-    $A^{(h)} V W_V^{(h)} W_O^{(h)}$ with $W_O^{(h)}$ the h-th block of rows  -- Eq. (6.3).
+    $A^{(h)} V W_V^{(h)} W_O^{(h)}$ with $W_O^{(h)}$ the h-th block of rows  -- Eq. (6.2).
     """
     xp, dtype, attended, value, weights = enter(
         head_contributions, attended=attended, value=value, weights=weights
