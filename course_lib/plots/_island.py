@@ -23,7 +23,7 @@ def dial_and_map(
     hidden: Sequence[str] = (),
     orbits: Sequence[float] = (),
 ) -> Figure:
-    """Show the needle on the dial and the answer on the map; `orbits` adds curves of a whole turn."""
+    """Show the needle on the dial and the answer on the map; `orbits` adds a whole turn."""
     weights = _weights(angle, sharpness, hidden)
     fig, (dial, chart) = new_figure(9.6, 4.6, ncols=2, width_ratios=(1, 1.25))
     draw_dial(dial, angle, weights, hidden)
