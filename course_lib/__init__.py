@@ -124,6 +124,7 @@ from course_lib.scoring import (
     scaled_dot_scores,
     score_variance,
 )
+from course_lib.sentence_encoder import SentenceEncoder
 from course_lib.softmax_family import (
     entropy,
     entropy_of_scores,

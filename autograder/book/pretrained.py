@@ -7,6 +7,7 @@ is read out of it goes below `_build/models`, in the layout and under the names 
 import hashlib
 import io
 import json
+import math
 import shutil
 import subprocess
 import sys
@@ -22,7 +23,7 @@ import numpy as np
 from filelock import FileLock
 
 from autograder.errors import CourseError
-from course_lib import pretrained, reaction_model
+from course_lib import pretrained, reaction_model, sentence_encoder
 from course_lib.heads import MultiHeadWeights
 from course_lib.interventions import Projection
 from course_lib.pretrained import VOCABULARY, Source
@@ -142,6 +143,64 @@ def _reaction_model(package: Path) -> tuple[reaction_model.ReactionWeights, list
     return weights, (package / RXN / "vocab.txt").read_text(encoding="utf-8").splitlines()
 
 
+def _sentence_encoder(package: Path) -> tuple[sentence_encoder.SentenceWeights, list[Any]]:
+    folder = package / "package" / "dist"
+    arrays = _of_tensorflow(folder)
+
+    def only(*parts: str) -> np.ndarray:
+        """The one array whose name holds all these parts."""
+        (name,) = (name for name in arrays if all(part in name for part in parts))
+        return arrays[name]
+
+    def norm(layer: str, parts: str) -> NormWeights:
+        path = f"Encode/{layer}/TransformerLayer/{parts}layer_prepostprocess/layer_norm/"
+        scale, bias = only(f"{path}layer_norm_scale"), only(f"{path}layer_norm_bias")
+        return NormWeights(scale, bias, float(only("layer_norm/Cast/x")))
+
+    def encoder(layer: str) -> EncoderWeights:
+        path = f"{layer}/TransformerLayer/"
+        attention, fed = f"{path}MultiheadAttention/", f"{path}FFN/conv"
+        W_Q, W_K, W_V = np.split(only(f"{attention}qkv_transform_single/kernel")[0, 0], 3, axis=-1)
+        W_O = only(f"{attention}output_transform_single/kernel")[0, 0]
+        b_Q, b_K, b_V = np.split(only(f"{attention}qkv_transform_single/bias"), 3)
+        b_O = only(f"{attention}output_transform_single/bias")
+        return EncoderWeights(
+            MultiHeadWeights(W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O),
+            FeedForwardWeights(
+                only(f"{fed}1/Tensordot/Reshape_1"),
+                only(f"{fed}2/Tensordot/Reshape_1"),
+                only(f"{fed}1/bias"),
+                only(f"{fed}2/bias"),
+            ),
+            norm(layer, ""),
+            norm(layer, "FFN/"),
+        )
+
+    weights = sentence_encoder.SentenceWeights(
+        sentence_encoder.SentenceEmbedding(
+            only("module/Embeddings_en"), only("TimingSignal/ExpandDims_1")[0]
+        ),
+        encoder("Layer_0"),
+        Projection(only("TransformerLayer/dense/kernel"), only("TransformerLayer/dense/bias")),
+        encoder("Layer_1"),
+        Projection(only("tanh_layer_0/weights"), only("tanh_layer_0/bias")),
+    )
+    return weights, json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
+
+
+def _of_tensorflow(folder: Path) -> dict[str, np.ndarray]:
+    """The arrays of a TensorFlow.js model: raw numbers, in the order of its manifest."""
+    (manifest,) = json.loads((folder / "model.json").read_text())["weightsManifest"]
+    raw = b"".join((folder / path).read_bytes() for path in manifest["paths"])
+    arrays, begin = {}, 0
+    for entry in manifest["weights"]:
+        count = math.prod(entry["shape"])
+        kind = {"float32": "<f4", "int32": "<i4"}[entry["dtype"]]
+        arrays[entry["name"]] = np.frombuffer(raw, kind, count, begin).reshape(entry["shape"])
+        begin += 4 * count
+    return arrays
+
+
 def _named(arrays: Mapping[str, np.ndarray], eps: float) -> Any:
     """How torch names a norm and a projection; its matrices have an output in each row."""
 
@@ -155,5 +214,6 @@ def _named(arrays: Mapping[str, np.ndarray], eps: float) -> Any:
 
 
 CONVERTERS: dict[Source, Callable[[Path], tuple[Any, list[Any]]]] = {
+    sentence_encoder.SOURCE: _sentence_encoder,
     reaction_model.SOURCE: _reaction_model,
 }
