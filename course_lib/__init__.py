@@ -63,6 +63,7 @@ from course_lib.heads import (
     multi_head_to_torch,
     split_heads,
 )
+from course_lib.interventions import Interventions, Run
 from course_lib.kernels import (
     diffusion_quotient,
     equal_length_keys,
@@ -104,6 +105,7 @@ from course_lib.positions import (
     sinusoid_shift,
     sinusoidal_positions,
 )
+from course_lib.reaction_model import ReactionModel
 from course_lib.reading import (
     attention_distance,
     attention_rollout,
@@ -122,6 +124,7 @@ from course_lib.scoring import (
     scaled_dot_scores,
     score_variance,
 )
+from course_lib.sentence_encoder import SentenceEncoder
 from course_lib.softmax_family import (
     entropy,
     entropy_of_scores,

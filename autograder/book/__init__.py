@@ -1,13 +1,14 @@
 """The website: a Sphinx extension, and the build that `course site` starts.
 
 Who calls whom: commands/site.py -> build.Site -> Sphinx, which finds `autograder.book.extension`
-in _config.yml and calls its `setup` and that of each module below. Nothing but build, serve and
-runtime may be imported by who does not build: the others import Sphinx.
+in _config.yml and calls its `setup` and that of each module below. Nothing but build, serve,
+runtime and pretrained may be imported by who does not build: the others import Sphinx.
 
 build           Site: built if not current, its complaints, its lock; jupyter-book's configuration
 extension       puts the parts together; small rules for whole pages; refuses bad pages at the end
 build_state     what the parts keep from one Sphinx event to the next
 build_cache     results kept by what they were made from
+pretrained      published models for the cells: fetched once, refused by digest, kept as bytes
 
 while pages are read
   execution       cells run side by side, their outputs into the cache of myst-nb

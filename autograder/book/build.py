@@ -15,7 +15,8 @@ from filelock import FileLock
 from rich.console import Console
 from rich.progress import Progress
 
-from autograder.book import runtime
+from autograder.book import pretrained, runtime
+from autograder.book.pretrained import NoModel
 from autograder.files import IGNORED, digest_of, write_atomically
 from autograder.paths import ROOT
 from autograder.progress import progress_bar
@@ -110,6 +111,10 @@ class Site:
         katex_files()
         if any((self.root / "solutions").glob("*/assignment.toml")):
             runtime.fetch(console.print, show_progress=console.is_terminal)
+            try:
+                pretrained.fetch(console.print)
+            except NoModel as error:  # a page that needs it will say so
+                console.print(str(error))
             if runtime.fetched():
                 pyodide_packing.packed_once(console.print)
         made_from, warnings = self.fingerprint(), io.StringIO()

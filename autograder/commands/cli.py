@@ -28,6 +28,7 @@ VERBS = {
     "island": "Make a sheet of questions on a student's own island, and its key.",
     "lab": "Open an assignment in JupyterLab, as a student gets it.",
     "ledger": "Compare the chapters with the claims that they must make.",
+    "models": "Fetch the published models of the book, and say whose they are.",
     "new": "Begin something new: course new exercise NN_topic/name.",
     "quiz": "Make a sheet for a closed-book quiz, and its key.",
     "release": "Make the student's notebook and bundle of one chapter, or of all.",

@@ -1,0 +1,122 @@
+"""Published weights: where they come from, and how they are kept in a file of bytes.
+
+`course models` fetches them once and writes, below `FOLDER`, a folder for each model: the weights
+as float32, the weights as int8, and the vocabulary. Git and the wheel hold none of these.
+"""
+
+import json
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
+
+import numpy as np
+from jaxtyping import Float, Int8
+
+from course_lib._door import check
+
+FOLDER = Path(__file__).resolve().parents[1] / "_build" / "models"
+VOCABULARY = "vocabulary.json"
+EMBEDDINGS = ("tokens", "positions")
+"""Tables that are read by rows; all other matrices have an output in each column."""
+
+Precision = Literal["int8", "float32"]
+Weights = TypeVar("Weights", bound=tuple)
+
+
+class Source(NamedTuple):
+    """Where a model comes from and who may use it how: facts for the page that shows it."""
+
+    name: str
+    """Of its folder below `FOLDER`."""
+    title: str
+    paper: str
+    trained_by: str
+    licence: str
+    registry: Literal["npm", "PyPI"]
+    package: str
+    """Name and version, as the registry's own program takes them."""
+    sha256: str
+    """Of the package's file."""
+    numbers: int
+    """How many the model has."""
+
+
+def read_weights(
+    kind: type[Weights],
+    source: Source,
+    precision: Precision = "int8",
+    dtype: str = "float32",
+    folder: Path | None = None,
+) -> Weights:
+    """Return the published weights as a `kind`, a NamedTuple of arrays and NamedTuples.
+
+    `precision` says which file is read, `dtype` in which floats the model then computes. Raises
+    FileNotFoundError with the command to type where the weights have not been fetched.
+    """
+    check(precision in get_args(Precision), f"precision is {precision!r}; expected int8 or float32")
+    check(dtype in ("float32", "float64"), f"dtype is {dtype!r}; expected float32 or float64")
+    with np.load(_file(source, f"{precision}.npz", folder)) as file:
+        arrays = {name: file[name] for name in file.files}
+    weights: Weights = _as_tree(kind, arrays, "", dtype)
+    return weights
+
+
+def read_vocabulary(source: Source, folder: Path | None = None) -> list[Any]:
+    """Return the entries of the vocabulary in the order of their ids."""
+    entries: list[Any] = json.loads(_file(source, VOCABULARY, folder).read_text(encoding="utf-8"))
+    return entries
+
+
+def write_weights(weights: tuple, folder: Path) -> None:
+    """Write the weights as float32 and as int8. The opposite of `read_weights`."""
+    exact = _as_arrays(weights, "")
+    small: dict[str, np.ndarray] = {}
+    for name, x in exact.items():
+        if x.ndim < 2:
+            small[name] = x
+        else:
+            small[name], small[f"{name}.scale"] = quantise(x, by_row=name.endswith(EMBEDDINGS))
+    np.savez(folder / "float32.npz", allow_pickle=False, **exact)
+    np.savez(folder / "int8.npz", allow_pickle=False, **small)
+
+
+def quantise(
+    W: Float[np.ndarray, "rows columns"], by_row: bool
+) -> tuple[Int8[np.ndarray, "rows columns"], Float[np.ndarray, "..."]]:
+    """Round to whole numbers from -127 to 127 times a scale, one for each row or column."""
+    largest = np.abs(W).max(axis=-1 if by_row else 0, keepdims=True)
+    scale = np.where(largest > 0, largest, 1) / np.float32(127)
+    return np.rint(W / scale).astype(np.int8), scale
+
+
+def _file(source: Source, name: str, folder: Path | None) -> Path:
+    path = (folder or FOLDER) / source.name / name
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"The weights of the {source.title} are not in {path.parent}. To fetch them, once, type"
+            "  course models"
+        )
+    return path
+
+
+def _as_tree(kind: Any, arrays: dict[str, np.ndarray], prefix: str, dtype: str) -> Any:
+    """Fill a NamedTuple from arrays whose names are paths through its fields."""
+    fields: dict[str, Any] = {}
+    for field, annotation in kind.__annotations__.items():
+        path, kinds = prefix + field, (annotation, *get_args(annotation))
+        inner = next((each for each in kinds if hasattr(each, "_fields")), None)
+        if inner:
+            fields[field] = _as_tree(inner, arrays, f"{path}.", dtype)
+        elif path in arrays:
+            x = arrays[path].astype(dtype) * arrays.get(f"{path}.scale", np.ones(())).astype(dtype)
+            fields[field] = float(x) if x.ndim == 0 else x
+    return kind(**fields)
+
+
+def _as_arrays(tree: Any, prefix: str) -> dict[str, np.ndarray]:
+    arrays: dict[str, np.ndarray] = {}
+    for field, value in tree._asdict().items():
+        if hasattr(value, "_fields"):
+            arrays |= _as_arrays(value, f"{prefix}{field}.")
+        elif value is not None:
+            arrays[prefix + field] = np.asarray(value, dtype=np.float32)
+    return arrays
