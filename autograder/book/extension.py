@@ -20,6 +20,7 @@ from sphinx.util import logging
 from autograder.book import (
     boxes,
     bundles,
+    chapter_map,
     execution,
     figures,
     formulas,
@@ -29,6 +30,7 @@ from autograder.book import (
     numbering,
     page_checks,
     page_head,
+    page_models,
     searching,
     theme,
     try_it,
@@ -110,12 +112,14 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Called by Sphinx for each build."""
     boxes.setup(app)
     bundles.setup(app)
+    chapter_map.setup(app)
     figures.setup(app)
     index_pages.setup(app)
     formulas.setup(app)
     markup.setup(app)
     execution.setup(app)
     page_head.setup(app)
+    page_models.setup(app)
     searching.setup(app)
     theme.setup(app)
     try_it.setup(app)

@@ -18,9 +18,11 @@ from sphinx.application import Sphinx
 
 from autograder.book.boxes import CourseDirective
 from autograder.book.markup import html
+from autograder.book.page_models import packed
 from autograder.typeset.katex import node_binary
 from course_lib import island
 from course_lib.scoring import scaled_dot_scores
+from course_lib.sentence_encoder import SOURCE, SentenceEncoder
 
 MODULE = "autograder/book/static/figures/{}.js"
 MODULES = Path(__file__).resolve().parent / "static" / "figures"
@@ -68,6 +70,30 @@ def noisy_sine() -> dict[str, Any]:
     return {"points": np.stack([x, y], axis=1).round(4).tolist()}
 
 
+SENTENCES = (
+    "My sister is a doctor and she works at the hospital.",
+    "The animal didn't cross the street because it was too tired.",
+    "The cat sat on the mat because it was tired.",
+)
+HEAD_AT_FIRST, TOKEN_AT_FIRST = 7, "▁she"
+
+
+def eight_heads() -> dict[str, Any]:
+    """What each head of the published sentence encoder does with three sentences."""
+    encoder = SentenceEncoder.load()
+    sentences = []
+    for sentence in SENTENCES:
+        run = encoder.run(sentence)
+        weights = run.weights.reshape(-1, len(run.tokens), len(run.tokens)).round(3)
+        sentences.append({"text": sentence, "tokens": run.tokens, "weights": weights.tolist()})
+    return {
+        "sentences": sentences,
+        "head": HEAD_AT_FIRST,
+        "word": sentences[0]["tokens"].index(TOKEN_AT_FIRST) + 1,
+        "megabytes": round(len(packed(SOURCE)) / 1e6, 1),
+    }
+
+
 DATA: dict[str, Callable[[], dict[str, Any]]] = {
     "dial_and_map": the_island,
     "who_looks_at_whom": the_island,
@@ -79,6 +105,7 @@ DATA: dict[str, Callable[[], dict[str, Any]]] = {
     "moving_crossover": dict,
     "how_wide_to_listen": noisy_sine,
     "who_pulls": the_island,
+    "sentence_heads": eight_heads,
 }
 """The numbers that each figure is given; what is not here is no figure."""
 

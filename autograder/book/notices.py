@@ -13,6 +13,7 @@ from sphinx.application import Sphinx
 
 from autograder.errors import CourseError
 from autograder.typeset.katex import npm_package
+from course_lib.sentence_encoder import SOURCE
 
 FILE = "licences.txt"
 OURS = Path(__file__).resolve().parent / "static"
@@ -69,6 +70,11 @@ PARTS = (
     ),
     Part("sphinx-proof", "MIT", "https://sphinx-proof.readthedocs.io", ("proof.css",)),
 )
+MODEL = "models/sentence_encoder.bin"
+MODELS_NOTICE = f"""\
+{SOURCE.title} ({SOURCE.licence}), trained by {SOURCE.trained_by}: {SOURCE.paper}
+_static/{MODEL}: the numbers of {SOURCE.package}, rounded to bytes
+"""
 PYTHON = ("python/pyodide*", "python/standard.packed", "python/libraries.packed")
 PYTHONS_OWN = "python/LICENSES.txt"
 """Written by autograder/book/runtime.py beside what it speaks of."""
@@ -81,7 +87,7 @@ def write_notices(app: Sphinx, exception: Exception | None) -> None:
     Path(app.outdir, FILE).write_text(
         "The Mathematics of Attention: text and figures CC BY 4.0, code BSD 3-Clause.\n"
         "These pages also hold work of others, under licences of its own:\n\n"
-        f"{parts}\nWhat makes Python run in the pages: see _static/{PYTHONS_OWN}\n"
+        f"{parts}\n{MODELS_NOTICE}\nWhat makes Python run in the pages: see _static/{PYTHONS_OWN}\n"
     )
 
 
@@ -94,7 +100,13 @@ def _notice(part: Part) -> str:
 def without_notice(static: Path) -> Iterator[str]:
     """The files of a built site's _static that nobody answers for."""
     ours = {path.relative_to(OURS).as_posix() for path in OURS.rglob("*") if path.is_file()}
-    explained = [*MADE_HERE, *PYTHON, PYTHONS_OWN, *(p for part in PARTS for p in part.files)]
+    explained = [
+        *MADE_HERE,
+        *PYTHON,
+        PYTHONS_OWN,
+        MODEL,
+        *(p for part in PARTS for p in part.files),
+    ]
     for path in sorted(static.rglob("*")):
         name = path.relative_to(static).as_posix()
         if path.is_file() and name not in ours and not any(fnmatch(name, p) for p in explained):

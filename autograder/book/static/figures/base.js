@@ -10,6 +10,7 @@
 //   body                   the drawing, text of SVG; drawn anew at each change
 //   says                   the drawing in words, for those who do not see it
 //   grips                  if it is dragged: [[name, x, y], ...], always as many
+// A figure that has more below its controls exports below(data), HTML, and wake(root, { data, change }).
 // Only box and grips may be missing; without another the figure is refused when the book is built.
 // The picture is text: it is drawn once while the book is built, so that it stands there without
 // JavaScript, and again whenever the reader moves something.
@@ -45,7 +46,7 @@ export function markup(name, figure, data) {
 <fieldset disabled><legend class="visually-hidden">Figure that moves</legend>
 <div class="panels">${fields("grid")}${figure.panels(now).map(panel).join("\n")}</div>
 <p class="said" role="status">${figure.say(now, null)}</p>
-<div class="controls">${fields("number", "choice", "switch")}</div>
+<div class="controls">${fields("number", "choice", "switch")}</div>${figure.below?.(data) ?? ""}
 <div class="buttons">${fields("button")}<button type="button" class="back">Back to the beginning</button></div></fieldset>
 <noscript><p class="needs-javascript">To move it, allow JavaScript.</p></noscript>
 <details class="values"><summary>All values as a table</summary><div><table>${rows(figure.table(now))}</table></div></details>
@@ -113,6 +114,7 @@ export function start(root, figure) {
     if (to) follow(svg, (at, grip) => change(to(at, now.state, data, grip)));
   });
   remember(root.closest("figure"), root.dataset.figure, (goal) => glide({ ...beginning(figure, data), ...goal }));
+  figure.wake?.(root, { data, change });
   inputs.disabled = false;
   root.dataset.started = "";
 }

@@ -12,4 +12,4 @@ const near = new IntersectionObserver(
   },
   { rootMargin: "100% 0px" },
 );
-document.querySelectorAll(".moving-figure").forEach((figure) => near.observe(figure));
+document.querySelectorAll(".moving-figure[data-figure]").forEach((figure) => near.observe(figure));
