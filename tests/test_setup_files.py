@@ -146,6 +146,15 @@ def test_every_path_that_a_page_names_exists(page):
     ] == []
 
 
+def test_every_module_in_a_drawing_of_contributing_exists():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    drawn = "".join(re.findall(r"^```\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
+    named = set(re.findall(r"[\w/]+\.py\b", drawn))
+    modules = [f"/{p.relative_to(ROOT).as_posix()}" for p in ROOT.glob("autograder/**/*.py")]
+    assert named
+    assert [name for name in named if not any(m.endswith(f"/{name}") for m in modules)] == []
+
+
 @pytest.mark.skipif(not shutil.which("bash"), reason="no bash on this machine")
 def test_ci_runs_what_everybody_runs():
     script = ROOT / ".ci" / "run"

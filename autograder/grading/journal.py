@@ -1,5 +1,8 @@
 """The grader's own memory: what was judged, what of it was recorded, and who is grading now.
 
+It lies in grading/journal.db of the course folder. A row holds the whole outcome of a submission as
+JSON: its marks, in them the findings with the evidence of each test, and its notes.
+
 The order is: `store`, then record in the gradebook, then `mark_recorded`. A run that was killed at
 any moment is taken up again by recording all that is `unrecorded`: doing so twice changes nothing.
 """

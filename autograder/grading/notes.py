@@ -14,7 +14,10 @@ from course_lib.checking.findings import FailureKind
 
 
 class Kind(StrEnum):
-    """Everything that the grader can note."""
+    """Everything that the grader can note.
+
+    A new kind needs its texts in sentences.py and a student in tests/reports/test_anonymous.py.
+    """
 
     # nothing could be graded
     NO_NOTEBOOK = "no notebook"

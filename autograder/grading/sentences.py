@@ -1,4 +1,4 @@
-"""The sentences for notes: one for whoever may know all, one for everybody."""
+"""The sentences for notes (repairs, incidents): one for whoever may know all, one for everybody."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
