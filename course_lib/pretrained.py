@@ -17,6 +17,8 @@ FOLDER = Path(__file__).resolve().parents[1] / "_build" / "models"
 VOCABULARY = "vocabulary.json"
 EMBEDDINGS = ("tokens", "positions")
 """Tables that are read by rows; all other matrices have an output in each column."""
+SHORTCUT = "widen"
+"""A matrix in the residual stream, whose errors nothing corrects: it is kept as float16."""
 
 Precision = Literal["int8", "float32"]
 Weights = TypeVar("Weights", bound=tuple)
@@ -67,25 +69,43 @@ def read_vocabulary(source: Source, folder: Path | None = None) -> list[Any]:
 
 
 def write_weights(weights: tuple, folder: Path) -> None:
-    """Write the weights as float32 and as int8. The opposite of `read_weights`."""
+    """Write the weights as float32 and as int8: the opposite of `read_weights`."""
     exact = _as_arrays(weights, "")
     small: dict[str, np.ndarray] = {}
     for name, x in exact.items():
         if x.ndim < 2:
             small[name] = x
+        elif name.startswith(SHORTCUT):
+            small[name] = x.astype(np.float16)
         else:
-            small[name], small[f"{name}.scale"] = quantise(x, by_row=name.endswith(EMBEDDINGS))
+            scaled = quantise(x, by_row=name.endswith(EMBEDDINGS))
+            small |= dict(zip((name, f"{name}.rows", f"{name}.columns"), scaled, strict=True))
     np.savez(folder / "float32.npz", allow_pickle=False, **exact)
     np.savez(folder / "int8.npz", allow_pickle=False, **small)
 
 
 def quantise(
     W: Float[np.ndarray, "rows columns"], by_row: bool
-) -> tuple[Int8[np.ndarray, "rows columns"], Float[np.ndarray, "..."]]:
-    """Round to whole numbers from -127 to 127 times a scale, one for each row or column."""
-    largest = np.abs(W).max(axis=-1 if by_row else 0, keepdims=True)
-    scale = np.where(largest > 0, largest, 1) / np.float32(127)
-    return np.rint(W / scale).astype(np.int8), scale
+) -> tuple[
+    Int8[np.ndarray, "rows columns"],
+    Float[np.ndarray, "rows 1"],
+    Float[np.ndarray, "1 columns"],
+]:
+    """Round to whole numbers from -127 to 127, times a scale of the row and one of the column.
+
+    First the columns, or the rows if not `by_row`, are divided by their root mean square; then the
+    largest number of each row, or column, becomes 127.
+    """
+    if not by_row:
+        rounded, columns, rows = quantise(W.T, by_row=True)
+        return rounded.T, rows.T, columns.T
+    columns = _not_zero(np.sqrt((W**2).mean(axis=0, keepdims=True)))
+    rows = _not_zero(np.abs(W / columns).max(axis=1, keepdims=True) / 127)
+    return np.rint(W / columns / rows).astype(np.int8), rows, columns
+
+
+def _not_zero(scale: np.ndarray) -> np.ndarray:
+    return np.where(scale > 0, scale, np.ones_like(scale))
 
 
 def _file(source: Source, name: str, folder: Path | None) -> Path:
@@ -107,7 +127,9 @@ def _as_tree(kind: Any, arrays: dict[str, np.ndarray], prefix: str, dtype: str) 
         if inner:
             fields[field] = _as_tree(inner, arrays, f"{path}.", dtype)
         elif path in arrays:
-            x = arrays[path].astype(dtype) * arrays.get(f"{path}.scale", np.ones(())).astype(dtype)
+            x = arrays[path].astype(dtype)
+            for scale in (f"{path}.rows", f"{path}.columns"):
+                x = x * arrays[scale].astype(dtype) if scale in arrays else x
             fields[field] = float(x) if x.ndim == 0 else x
     return kind(**fields)
 

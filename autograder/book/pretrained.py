@@ -185,7 +185,9 @@ def _sentence_encoder(package: Path) -> tuple[sentence_encoder.SentenceWeights, 
         encoder("Layer_1"),
         Projection(only("tanh_layer_0/weights"), only("tanh_layer_0/bias")),
     )
-    return weights, json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
+    vocabulary = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
+    # one score is null, which the publisher's engine adds as 0
+    return weights, [(piece, score or 0.0) for piece, score in vocabulary]
 
 
 def _of_tensorflow(folder: Path) -> dict[str, np.ndarray]:
