@@ -7,7 +7,7 @@ import click
 from rich.progress import track
 
 from autograder.classroom.exchange import Exchange
-from autograder.commands.options import course_option, parse_time
+from autograder.commands.options import course_option_to_try_out, parse_time
 from autograder.exercises.assignment import Assignment, load_assignment
 from autograder.exercises.new import demand_filled
 from autograder.paths import ROOT
@@ -19,7 +19,7 @@ from autograder.release.wheel import make_wheel
 
 @click.command()
 @click.argument("chapter", metavar="[NN_topic]", required=False)
-@course_option
+@course_option_to_try_out
 @click.option("--all", "everything", is_flag=True, help="All chapters, and one zip of them all.")
 @click.option("--reseed", is_flag=True, help="Draw new hidden inputs for this class.")
 @click.option("--due", callback=parse_time, help="The deadline, such as 2027-01-31 23:59.")
