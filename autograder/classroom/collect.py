@@ -53,6 +53,8 @@ from course_lib.checking import percent
 WORD = (".doc", ".docx", ".odt", ".rtf", ".pages")
 PARTS_AT_MOST = 1_000_000
 """Of a notebook, as its commas and brackets tell: what it takes to read them."""
+TOLD_AT_MOST = 5
+"""Of what is wrong with one hand-in."""
 SMALL = 2 << 20
 """Bytes of a notebook that cannot have so many that it matters."""
 
@@ -240,7 +242,7 @@ class _Reader:
 
     def read(self, student: str, hand_in: _HandIn) -> None:
         """Its notebooks; of the rest the names."""
-        allowance = Allowance()
+        allowance, problems = Allowance(), len(self.report.problems)
         for owner, member, above in hand_in.files:
             for item in unfold(member, allowance, above):
                 if isinstance(item, Damaged):
@@ -252,7 +254,10 @@ class _Reader:
                     hand_in.besides.append(item.name)
         if allowance.notebooks < 0:
             reason = f"of its notebooks only {NOTEBOOKS_AT_MOST} were looked at"
-            self.report.problems.append((student, reason))
+            self.report.problems.insert(problems, (student, reason))
+        if (more := len(self.report.problems) - problems - TOLD_AT_MOST) > 1:
+            told = (student, f"and {more} more files that cannot be read")
+            self.report.problems[problems + TOLD_AT_MOST :] = [told]
 
     def _look_at(
         self,

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom.class_list import everybody
+from autograder.grading import submissions
 from autograder.grading.gradebook import recorder_of
 from autograder.release.course_folder import nbgrader_configuration, open_gradebook, the_assignment
 from autograder.roster.students import Student
@@ -37,10 +38,13 @@ class Result:
 
 
 def settle_lateness(course: Path, stems: list[str]) -> None:
-    """Marks given by hand and extensions granted since the last grading count from here on."""
+    """Marks given by hand, extensions granted and times told since the last grading count now."""
     course = course.resolve()
     with recorder_of(course, nbgrader_configuration(course)) as recorder:
         for stem in stems:
+            students = submissions.students_with(course, stem)
+            times = {student: submissions.handed_in(course, stem, student) for student in students}
+            recorder.correct_times(stem, {who: time for who, time in times.items() if time})
             recorder.settle_lateness(stem)
 
 

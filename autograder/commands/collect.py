@@ -1,6 +1,5 @@
 """`course collect NN_topic [SOURCE]...`: take in what was handed in, and report on it."""
 
-import re
 from collections.abc import Callable
 from contextlib import nullcontext
 from datetime import datetime
@@ -13,10 +12,10 @@ from rich.progress import track
 
 from autograder.classroom.class_list import everybody
 from autograder.classroom.collect import Collected, collect_from
+from autograder.classroom.exchange import collect_from_exchange
 from autograder.commands.options import course_option, parse_time
-from autograder.errors import CourseError
 from autograder.files import write_atomically
-from autograder.release.course_folder import nbgrader_api, open_gradebook, the_assignment, why
+from autograder.release.course_folder import open_gradebook, the_assignment
 from autograder.roster.students import labels
 from autograder.untrusted import printable
 
@@ -67,7 +66,7 @@ def collect(
         report = collect_from(course, chapter, sources, when, _bar(console), older_too)
     else:
         with console.status("looking into the exchange") if console.is_terminal else nullcontext():
-            report = _from_exchange(course, chapter)
+            report = collect_from_exchange(course, chapter)
     lines = _lines(chapter, report, labels(everybody(course)))
     _keep(course / "collected" / chapter / "report.txt", lines)
     click.echo("\n".join(lines))
@@ -84,40 +83,6 @@ def _bar(console: Console) -> Callable:
     return lambda items, total: track(
         items, "reading", total, console=console, transient=True, disable=quiet
     )
-
-
-def _from_exchange(course: Path, stem: str) -> Collected:
-    """nbgrader's own collect, which takes the latest that each student has handed in."""
-    report = Collected()
-    before = _stamps(course, stem)
-    result = nbgrader_api(course).collect(stem, update=True)
-    if not result["success"]:
-        reason = why(result)
-        if closed := re.search(r"Unwritable directory, .*?: (.*)", reason):
-            reason = f"{closed[1]} is not there, or you may not write to it."
-        raise CourseError(
-            f"nbgrader's exchange gave nothing: {reason}\n"
-            "On a hub, whoever runs it makes that folder and lets everybody write to it; it is "
-            "c.Exchange.root in local_config.py.\n"
-            f"To collect from a folder or a zip, type  course collect {stem} FOLDER-OR-ZIP"
-        )
-    after = _stamps(course, stem)
-    for student, stamp in after.items():
-        (report.unchanged if before.get(student) == stamp else report.taken).append(student)
-    class_list = {student.id for student in everybody(course)}
-    if class_list:
-        strangers = [student for student in after if student not in class_list]
-        report.problems += [(name, "is not in the list of students") for name in strangers]
-    report.missing = sorted(class_list - set(after))
-    return report
-
-
-def _stamps(course: Path, stem: str) -> dict[str, tuple]:
-    """For each student what tells one hand-in from another."""
-    return {
-        folder.parent.name: tuple((f.name, f.stat().st_mtime_ns) for f in sorted(folder.iterdir()))
-        for folder in sorted((course / "submitted").glob(f"*/{stem}"))
-    }
 
 
 def _lines(stem: str, report: Collected, label: Callable[[str], str]) -> list[str]:

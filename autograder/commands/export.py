@@ -73,7 +73,8 @@ def export(
     )
     name = stems[0] if len(stems) == 1 else "marks"
     target = to or course / "exports" / f"{name}_{platform}.csv"
-    write_sheet(target, written.lines, bom=platform == "csv")
+    own = platform == "csv"
+    write_sheet(target, written.lines, bom=own, exact=not own)
     say(written.notes, indent="")
     click.echo(f"{target}   ({written.back or HOW[platform]})")
     if platform in FILLED_IN and not template:

@@ -7,6 +7,7 @@ import click
 from rich.console import Console
 from rich.progress import track
 
+from autograder.classroom.exchange import Exchange
 from autograder.classroom.feedback_zip import known_folders, write_feedback_zip
 from autograder.classroom.marks import settle_lateness
 from autograder.commands.options import course_option
@@ -71,6 +72,7 @@ def _zip_for_moodle(course: Path, chapter: str, students: list[str]) -> None:
 
 def _hand_back(course: Path, chapter: str, written: list[Submission]) -> int:
     """Through nbgrader's exchange; the number of those that could not be given."""
+    Exchange.of(course).make()
     api, failed = nbgrader_api(course), 0
     for submission in written:
         given = api.release_feedback(chapter, submission.outcome.student)

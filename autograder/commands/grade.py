@@ -23,8 +23,10 @@ from autograder.progress import progress_bar
 from autograder.release.outline import read_outline
 from autograder.roster.students import known_students, labels
 from autograder.sandbox.tiers import choose
+from autograder.untrusted import printable
 
 NOT_GRADED, PROBLEMS = 2, 1
+A_LINE = 2_000
 SAME = "the same command goes on from there"
 
 
@@ -159,7 +161,8 @@ class Bar:
             self._progress.update(task.id, advance=1, rate=rate)
 
     def left_out(self, student: str, problem: Note) -> None:
-        line = f"{self._label(student)}: {in_full(problem, self._exercises)}"
+        # a student's process may have said part of it
+        line = printable(f"{self._label(student)}: {in_full(problem, self._exercises)}", A_LINE)
         self.console.print(line, markup=False, highlight=False)
 
     def __enter__(self) -> "Bar":

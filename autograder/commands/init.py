@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from autograder.classroom.class_list import everybody
+from autograder.classroom.exchange import Exchange
 from autograder.commands.options import say
 from autograder.files import write_atomically
 from autograder.release.course_folder import open_gradebook, prepare_course
@@ -68,7 +69,7 @@ KEPT_PRIVATE = """# Marks, hidden inputs and what students handed in are nobody 
     "--course-id", help="How the course is called on a hub.  [default: the folder's name]"
 )
 @click.option("--database", metavar="URL", help="A gradebook that is not a file, for many markers.")
-@click.option("--exchange", metavar="FOLDER", help="On a hub: the folder that all can write to.")
+@click.option("--exchange", metavar="FOLDER", help="On a hub: the folder of nbgrader's exchange.")
 def init(
     folder: Path,
     students: tuple[Path, ...],
@@ -87,10 +88,14 @@ def init(
     there_already = everybody(folder) if (folder / "nbgrader_config.py").is_file() else []
     for path, read in lists:
         refuse_new_ids(path, read, there_already)
+    asked_for = bool(course_id or database or exchange)
     is_new = not (folder / "local_config.py").is_file()
-    make_folder(folder, course_id or folder.resolve().name, database, exchange)
+    course_id = course_id or folder.resolve().name
+    if exchange and is_new:
+        Exchange(Path(exchange).absolute(), course_id, folder).make()
+    make_folder(folder, course_id, database, exchange)
     click.echo(f"{'made' if is_new else 'there already:'} {folder}")
-    if not is_new and (course_id or database or exchange):
+    if asked_for and not is_new:
         click.echo(f"  its settings stay as they are: change them in {folder / 'local_config.py'}")
     for path, read in lists:
         added, missing = add_students(folder, read.students)

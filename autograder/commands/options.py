@@ -1,11 +1,13 @@
 """Options and ways to say things that several verbs share."""
 
+import os
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
 import click
 
-from autograder.release.course_folder import COURSE
+from autograder.release.course_folder import COURSE, NoCourse
 
 
 def say(lines: list[str], indent: str = "  ") -> None:
@@ -13,17 +15,38 @@ def say(lines: list[str], indent: str = "  ") -> None:
         click.echo(f"{indent}{line}")
 
 
+def course_above() -> Path | None:
+    """The course folder in which one stands, however deep, as git finds its own."""
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / "nbgrader_config.py").is_file():
+            return Path(os.path.relpath(folder, here))
+    return None
+
+
 def course_here() -> Path:
-    """The folder one stands in, if it is a course's; a verb is then short to type."""
-    return Path() if Path("nbgrader_config.py").is_file() else COURSE
+    """Where one is in no course folder, the one for trying out, which no student's work is in."""
+    return course_above() or COURSE
 
 
-course_option = click.option(
-    "--course",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=course_here,
-    help="The course folder that nbgrader works in.  [default: this one, else _build/course]",
-)
+def demand_course() -> Path:
+    """Raises NoCourse."""
+    if (course := course_above()) is None:
+        raise NoCourse(Path.cwd())
+    return course
+
+
+def _course_option(default: Callable[[], Path], otherwise: str) -> Callable:
+    return click.option(
+        "--course",
+        type=click.Path(path_type=Path, file_okay=False),
+        default=default,
+        help=f"The course folder that nbgrader works in.  [default: {otherwise}]",
+    )
+
+
+course_option = _course_option(demand_course, "the one you are in")
+course_option_to_try_out = _course_option(course_here, "the one you are in, else _build/course")
 
 
 def parse_time(

@@ -6,7 +6,8 @@ from pathlib import Path
 import click
 from rich.progress import track
 
-from autograder.commands.options import course_option, parse_time
+from autograder.classroom.exchange import Exchange
+from autograder.commands.options import course_option_to_try_out, parse_time
 from autograder.exercises.assignment import Assignment, load_assignment
 from autograder.exercises.new import demand_filled
 from autograder.paths import ROOT
@@ -18,7 +19,7 @@ from autograder.release.wheel import make_wheel
 
 @click.command()
 @click.argument("chapter", metavar="[NN_topic]", required=False)
-@course_option
+@course_option_to_try_out
 @click.option("--all", "everything", is_flag=True, help="All chapters, and one zip of them all.")
 @click.option("--reseed", is_flag=True, help="Draw new hidden inputs for this class.")
 @click.option("--due", callback=parse_time, help="The deadline, such as 2027-01-31 23:59.")
@@ -107,13 +108,15 @@ def _set_deadline(course: Path, stem: str, due: datetime) -> None:
 
 
 def _put_into_exchange(course: Path, stem: str) -> None:
+    for path in Exchange.of(course).make():
+        click.echo(f"{path}: its mode is set, so that students cannot change what is not theirs")
     api = nbgrader_api(course)
     api.config.ExchangeReleaseAssignment.force = True  # what was mended takes the old one's place
     result = api.release_assignment(stem)
     if not result["success"]:
         raise click.ClickException(
             f"nbgrader's exchange did not take it: {why(result)}\n"
-            "Its folder is c.Exchange.root in local_config.py; all must be able to write to it."
+            "Its folder is c.Exchange.root in local_config.py."
         )
 
 

@@ -36,8 +36,6 @@ from autograder.release.seeds import secret_seed
 
 SECRET = "submission_secret.txt"
 """The exchange's: by it the feedback finds its way back to the student."""
-A_LINE = 1000
-"""Bytes."""
 KeyOf = Callable[[submissions.Submission], tuple[str, int]]
 """The journal's key of a submission, and the seed of the numbers that it is judged on."""
 
@@ -240,11 +238,10 @@ class _Desk:
         folder = self._notebook_of(student).parent
         folder.mkdir(parents=True, exist_ok=True)
         handed_in = submissions.handed_in(self.course, self.stem, student)
-        submitted = self.course / "submitted" / student / self.stem
-        names = ["timestamp.txt"] * bool(handed_in) + [SECRET]
-        for path in (submitted / name for name in names):
-            if path.is_file() and not path.is_symlink() and path.stat().st_size < A_LINE:
-                shutil.copy(path, folder / path.name)
+        for name in ["timestamp.txt"] * bool(handed_in) + [SECRET]:
+            line = submissions.read_line(self.course, self.stem, student, name)
+            if line is not None:
+                write_atomically(folder / name, line)
 
     def _log(self, outcome: Outcome, problems: list[Note]) -> None:
         """All of it but the notebook, for the instructor: notes as sentences."""

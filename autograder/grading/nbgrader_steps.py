@@ -6,6 +6,8 @@ ordinary level names nobody: the log in grading/ has all of it, and so has the l
 """
 
 import glob
+import os
+import secrets
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -23,6 +25,26 @@ from autograder.grading.rebuild import Unreadable, rebuild
 from autograder.grading.referee import Job
 from autograder.grading.sentences import anonymous, in_full
 from autograder.grading.warm_grader import grade_here
+
+
+def set_links_aside(assignment: str, student: str, notebooks: list[str]) -> None:
+    """Before nbgrader copies a hand-in, links followed: what is a link there is moved away.
+
+    nbgrader calls it in the course folder, for one student at a time, and passes over what it
+    raises; a notebook that was a link then ends this one student's grading, named.
+    """
+    for folder in {Path(notebook).parent for notebook in notebooks}:
+        aside = folder.parents[2] / "collected" / folder.name / "set_aside" / folder.parent.name
+        above = [path for path in (folder.parent, folder) if path.is_symlink()]
+        for path in above[:1] or _no_files_below(folder):
+            aside.mkdir(parents=True, exist_ok=True)
+            path.rename(aside / f"{path.name}.{secrets.token_hex(4)}")
+
+
+def _no_files_below(folder: Path) -> list[Path]:
+    """Links, and what else nbgrader cannot copy, such as a pipe that nobody writes to."""
+    paths = (Path(top, name) for top, folders, files in os.walk(folder) for name in folders + files)
+    return [p for p in paths if p.is_symlink() or not (p.is_file() or p.is_dir())]
 
 
 class Rebuild(NbGraderPreprocessor):

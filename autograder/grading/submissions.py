@@ -1,15 +1,18 @@
 """What students handed in, as nbgrader's folders hold it: submitted/<student>/<assignment>/."""
 
+import errno
 import os
-import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from autograder.untrusted import Fault, Refused, TooLarge, entries_below, open_beneath, read_beneath
+
 FILES_AT_MOST = 200
 BYTES_AT_MOST = 128 << 20
-A_TIME = 100
+A_TIME, A_LINE = 100, 1_000
 """Letters, at most."""
 MARKUP = '<>"&\\'
 """What a page or a script could take for its own."""
@@ -71,47 +74,63 @@ def _fault(path: Path) -> str:
 
 def _unreadable(folder: Path) -> str:
     """Why its files cannot be read, if so."""
+    closed = PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
     try:
-        for path in _regular_files(folder):
-            path.open("rb").close()
-    except OSError as error:
-        return f"{error}: give yourself the right to read it (chmod), and grade again"
+        for name in _names(folder):
+            try:
+                with open_beneath(folder, name):
+                    pass
+            except Refused as refused:
+                if refused.fault == Fault.CLOSED:
+                    closed.filename = str(folder / name)
+                    raise
+    except Refused as refused:
+        if refused.fault == Fault.CLOSED:
+            return f"{closed}: give yourself the right to read it (chmod), and grade again"
     return ""
 
 
 def read(course: Path, stem: str, student: str) -> Submission:
-    folder = course / "submitted" / student / stem
+    """What the grader reads of a hand-in; no files where its folder is gone."""
     files: dict[str, bytes] = {}
     room = BYTES_AT_MOST
-    for path in _regular_files(folder):
-        size = path.stat().st_size
-        if len(files) == FILES_AT_MOST or size > room:
-            continue
-        room -= size
-        files[path.name] = path.read_bytes()
+    try:
+        for name in _names(course / "submitted", student, stem):
+            with suppress(Refused, TooLarge):
+                if len(files) < FILES_AT_MOST:
+                    place = (student, stem, name)
+                    files[name] = read_beneath(course / "submitted", *place, at_most=room)
+                    room -= len(files[name])
+    except Refused:
+        pass
     files.pop("timestamp.txt", None)
     return Submission(student, files)
 
 
-def handed_in(course: Path, stem: str, student: str) -> datetime | None:
-    """When, as nbgrader's timestamp.txt says; None where it says nothing that can be read."""
-    path = course / "submitted" / student / stem / "timestamp.txt"
+def read_line(course: Path, stem: str, student: str, name: str) -> bytes | None:
+    """A short file that nbgrader keeps beside the notebook; None where there is none."""
     try:
-        return _time(path.read_bytes()) if path.is_file() and not path.is_symlink() else None
-    except OSError:
+        return read_beneath(course / "submitted", student, stem, name, at_most=A_LINE)
+    except (Refused, TooLarge):
         return None
 
 
-def _regular_files(folder: Path) -> Iterator[Path]:
+def handed_in(course: Path, stem: str, student: str) -> datetime | None:
+    """When, as nbgrader's timestamp.txt says; None where it says nothing that can be read."""
+    return time_of(read_line(course, stem, student, "timestamp.txt") or b"")
+
+
+def _names(root: Path, *names: str) -> Iterator[str]:
     """Notebooks, plain files, the time; links, devices and folders are somebody's trick."""
-    with os.scandir(folder) as entries:
-        for entry in sorted(entries, key=lambda entry: entry.name):
-            regular = stat.S_ISREG(entry.stat(follow_symlinks=False).st_mode)
-            if regular and entry.name.lower().endswith((".ipynb", ".py", "timestamp.txt")):
-                yield Path(entry.path)
+    for entry in entries_below(root, *names, deep=0):
+        if isinstance(entry, Refused):
+            continue
+        if entry[0].lower().endswith((".ipynb", ".py", "timestamp.txt")):
+            yield entry[0]
 
 
-def _time(text: bytes) -> datetime | None:
+def time_of(text: bytes) -> datetime | None:
+    """In UTC, as nbgrader writes it; None for what says none."""
     from nbgrader.utils import parse_utc
 
     if not text.strip() or len(text) > A_TIME:

@@ -11,7 +11,8 @@ from pathlib import Path
 COURSE = Path(os.environ.get("COURSE", "/srv/attention/course"))
 """Made by `course init`, which calls the course after it; belongs to the first instructor."""
 EXCHANGE = Path(os.environ.get("EXCHANGE", "/srv/attention/exchange"))
-"""Where notebooks go out and come back; everybody may write there (chmod 777)."""
+"""Where notebooks go out and come back: the instructor's (chmod 755). `course init` makes what
+lies in it, and students write to its inbound alone."""
 INSTRUCTORS = set(os.environ.get("INSTRUCTORS", "instructor").split())
 STUDENTS = set(os.environ.get("STUDENTS", "").split())
 """Names of users; with none, everybody who has an account on this machine."""

@@ -22,6 +22,13 @@ c.OverwriteCells.add_missing_cells = True
 # `nbgrader generate_feedback` and the formgrader's button write the pages of `course feedback`.
 c.GenerateFeedback.exporter_class = "autograder.reports.exporter.FeedbackExporter"
 
+# nbgrader's own copying follows links that students make; ours follows none, and refuses an
+# exchange that a student could change. What lies under submitted/ is looked through, too.
+c.ExchangeFactory.collect = "autograder.classroom.nbgrader_exchange.Collect"
+c.ExchangeFactory.release_assignment = "autograder.classroom.nbgrader_exchange.ReleaseAssignment"
+c.ExchangeFactory.release_feedback = "autograder.classroom.nbgrader_exchange.ReleaseFeedback"
+c.Autograde.pre_convert_hook = "autograder.grading.nbgrader_steps.set_links_aside"
+
 # For whoever goes back to stock execution: a tag that skips graded cells.
 c.Execute.skip_cells_with_tag = "no cell carries this tag"
 

@@ -75,16 +75,13 @@ def _write(course: Path, stem: str, submission: Submission, typesetter: Typesett
     html = feedback_page(course, stem, submission, typesetter)
     write_atomically(folder / f"{stem}.html", html)
     # nbgrader's release_feedback stops for the whole class where one of these is missing
-    handed = course / "submitted" / student / stem
     for name, otherwise in (
         ("timestamp.txt", ""),
         ("submission_secret.txt", secrets.token_hex(32)),
     ):
-        path = handed / name
-        is_there = path.is_file() and not path.is_symlink()
-        if is_there or not (folder / name).is_file():
-            content = path.read_bytes() if is_there else otherwise.encode()
-            write_atomically(folder / name, content)
+        line = submissions.read_line(course, stem, student, name)
+        if line is not None or not (folder / name).is_file():
+            write_atomically(folder / name, otherwise.encode() if line is None else line)
 
 
 def feedback_page(course: Path, stem: str, submission: Submission, typesetter: Typesetter) -> str:

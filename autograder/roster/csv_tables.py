@@ -3,6 +3,7 @@
 import codecs
 import csv
 import io
+import re
 import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,9 @@ from autograder.errors import CourseError
 from autograder.files import write_atomically
 
 SEPARATORS = ",;\t|"
+A_FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r]")
+"""With what a cell begins that a spreadsheet reads as one."""
+A_NUMBER = re.compile(r"-?\d+(\.\d+)?")
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -58,7 +62,7 @@ def read_sheet(path: Path) -> Sheet:
         notes.append(f"the columns are separated by {_name(separator)}")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     try:
-        lines = [(reader.line_num, [cell.strip() for cell in line]) for line in reader]
+        lines = [(reader.line_num, list(map(_as_it_was, line))) for line in reader]
     except csv.Error as error:
         raise BadTable(f"{path} is no CSV file: {error}") from error
     lines = [(number, line) for number, line in lines if any(line)]
@@ -85,6 +89,15 @@ def _decode(data: bytes, notes: list[str]) -> str:
         return data.decode("cp1252", errors="replace")
 
 
+def _no_formula(cell: str) -> str:
+    return "'" + cell if A_FORMULA.match(cell) and not A_NUMBER.fullmatch(cell) else cell
+
+
+def _as_it_was(cell: str) -> str:
+    cell = cell.strip()
+    return cell[1:].strip() if cell.startswith("'") and A_FORMULA.match(cell[1:]) else cell
+
+
 def _name(separator: str) -> str:
     return {";": "semicolons", "\t": "tabs", "|": "bars"}.get(separator, repr(separator))
 
@@ -95,12 +108,15 @@ def plain(text: str) -> str:
     return "".join(letter for letter in apart if letter.isalnum())
 
 
-def write_sheet(path: Path, lines: list[list[str]], bom: bool = False) -> None:
+def write_sheet(path: Path, lines: list[list[str]], bom: bool = False, exact: bool = False) -> None:
     """UTF-8 with commas; the mark at the beginning is for Excel, which else spoils accents.
 
-    Where the path is a link, the file that it leads to gets the table. Raises OSError.
+    A cell that a spreadsheet would take for a formula gets an apostrophe, which `read_sheet` takes
+    away; not where the table is `exact`, for a platform that goes by the names in it. Where the
+    path is a link, the file that it leads to gets the table. Raises OSError.
     """
     text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\r\n").writerows(lines)
+    rows = lines if exact else [list(map(_no_formula, line)) for line in lines]
+    csv.writer(text, lineterminator="\r\n").writerows(rows)
     target = path.resolve() if path.is_file() else path
     write_atomically(target, text.getvalue().encode("utf-8-sig" if bom else "utf-8"))

@@ -38,3 +38,28 @@ REPAIRED = {
     },
 }
 """Files of Ada's by what is wrong with them, made of her notebook."""
+
+
+def _zips_in_zips() -> dict[str, bytes]:
+    """31 kB that unfold into a tebibyte."""
+    data = packed({NAME: b" " * (10 << 20)})
+    for _ in range(4):
+        data = packed({f"{number}.zip": data for number in range(40)})
+    return {"in.zip": data}
+
+
+BOMBS = {
+    "zips in zips": _zips_in_zips,
+    "large files": lambda: {
+        "in.zip": packed(dict.fromkeys([f"{n}.ipynb" for n in range(8)], b" " * (100 << 20)))
+    },
+    "large files in folders": lambda: dict.fromkeys(
+        [f"{number}/{NAME}" for number in range(8)], b" " * (100 << 20)
+    ),
+    "many files": lambda: {"in.zip": packed({f"{n}.ipynb": b"{}" for n in range(20_000)})},
+    "small objects": lambda: {NAME: b'{"cells": [' + b"[]," * (20 << 20) + b"[]]}"},
+    "objects in printed text": lambda: {
+        NAME: b'{"cells": [{"cell_type": "code", "outputs": [' + b"{}," * (20 << 20) + b"{}]}]}"
+    },
+}
+"""What one student may hand in, small, to cost everybody hours."""

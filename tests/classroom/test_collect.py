@@ -6,6 +6,8 @@ What `course collect` says of it is in tests/messages/test_course_verbs.py.
 import io
 import json
 import os
+import resource
+import time
 import zipfile
 from datetime import datetime
 from pathlib import Path
@@ -15,13 +17,14 @@ from click.testing import CliRunner
 
 from autograder.classroom import archives
 from autograder.classroom.collect import Collected, collect_from
+from autograder.commands.cli import main
 from autograder.commands.collect import collect
 from autograder.exercises.cell_ids import COMMON
 from autograder.grading.submissions import handed_in
 from autograder.release.course_folder import released_version
 from autograder.roster.students import Student, add_students
 from course_lib.checking import percent
-from tests.classroom.collecting import CANVAS, MOODLE, NAME, NO_NOTEBOOKS, packed
+from tests.classroom.collecting import BOMBS, CANVAS, MOODLE, NAME, NO_NOTEBOOKS, packed
 from tests.classroom.conftest import answered
 from tests.grading.gradebook_fixtures import STEM
 
@@ -167,6 +170,19 @@ def test_a_zip_that_lies_about_its_size_is_cut(course, take, notebook, monkeypat
     assert there(course) == {} and report.problems
 
 
+@pytest.mark.parametrize("bomb", BOMBS.values(), ids=BOMBS)
+def test_no_hand_in_costs_more_than_seconds(course, take, notebook, bomb):
+    """It is named, and everybody else is taken."""
+    files = {f"ada/{name}": data for name, data in bomb().items()}
+    began, before = time.process_time(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    report = take(files | {f"grace/{NAME}": notebook})
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = time.process_time() - began + after.ru_utime - before.ru_utime
+    assert set(there(course)) == {"grace"} and set(whose(report.problems)) == {"ada"}
+    assert len(report.problems) <= 6
+    assert seconds < 30
+
+
 THEFTS = {
     "Canvas": f"mallory/ada_1_99999999_{NAME}",
     "Moodle": f"mallory/Ada Lovelace_1_assignsubmission_file_{NAME}",
@@ -282,6 +298,40 @@ def test_whoever_goes_back_to_an_earlier_answer_is_named(course, tmp_path, noteb
         source = zip_of(tmp_path, f"{day}.zip", {MOODLE + NAME: data}, day)
         report = collect_from(course, STEM, [source])
     assert there(course) == {"ada": other} and whose(report.problems) == ["ada"]
+
+
+NASTY = "\x1b]0;owned\x07\x1b[2J\r\nada Ada Lovelace: all is well\u202e" + "x" * 200 + ".ipynb"
+
+
+def test_a_name_is_shown_as_one_short_line(course, tmp_path, notebook):
+    """Of a file, a folder, a zip: no control of the terminal, no line of its own."""
+    source = tmp_path / "submissions.zip"
+    names = [MOODLE + NASTY, f"{NASTY}/x.ipynb", f"grace/{NASTY}", f"grace/{NASTY}.docx"]
+    names += [f"emmy/{NASTY}.zip", f"kurt/{NASTY}.docx"]
+    source.write_bytes(packed(dict.fromkeys(names, b"x") | {MOODLE + NASTY: notebook}))
+    done = CliRunner().invoke(collect, [STEM, str(source), "--course", str(course)])
+    report = (course / "collected" / STEM / "report.txt").read_text()
+    for told in (done.output, report):
+        assert all(line.isprintable() and len(line) < 500 for line in told.splitlines())
+        assert not [line for line in told.splitlines() if line.startswith("ada Ada Lovelace: all")]
+
+
+def test_a_course_is_found_from_inside_any_of_its_folders(course, take, notebook, monkeypatch):
+    take({f"ada/{NAME}": notebook})
+    monkeypatch.chdir(course / "submitted" / "ada")
+    (course / "grace.ipynb").write_bytes(notebook)
+    done = CliRunner().invoke(main, ["collect", STEM, "../../grace.ipynb"])
+    assert done.exit_code == 0 and set(there(course)) == {"ada", "grace"}
+
+
+@pytest.mark.parametrize(
+    "verb", [["collect", STEM, "."], ["grade", STEM], ["extend", "all", "ada"]]
+)
+def test_outside_a_course_nothing_is_done(tmp_path, monkeypatch, verb):
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(main, verb)
+    assert done.exit_code == 2 and str(tmp_path) in done.output
+    assert not list(tmp_path.iterdir())
 
 
 def test_who_is_not_in_the_list_is_told_and_left_out(course, take, notebook):

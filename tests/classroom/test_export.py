@@ -18,6 +18,7 @@ from autograder.commands.extend import extend
 from autograder.grading.gradebook import NotInGradebook
 from autograder.release.course_folder import open_gradebook
 from autograder.roster.extensions import ALL, Extension, read_extensions
+from autograder.roster.students import Student, add_students, known_students
 from tests.classroom.graded_course import (
     A_DAY_AND_A_HALF_LATE,
     CANVAS,
@@ -340,3 +341,45 @@ def test_a_chapter_that_was_not_released_is_refused(course):
 def test_a_folder_that_is_no_course_is_refused(tmp_path):
     run(export, tmp_path, STEM, code=2)
     assert list(tmp_path.iterdir()) == []
+
+
+FORMULAS = ("=HYPERLINK(1)", "+SUM(1)", "@x", "-2+3", "\t=1", "＝1")
+
+
+def test_a_spreadsheet_finds_no_formula_in_our_tables(graded):
+    """And a platform the very names that it knows."""
+    students = [Student(f"s{n}", name, name) for n, name in enumerate(FORMULAS)]
+    add_students(graded, students)
+    for stem, platform in ((STEM, "csv"), (STEM, "canvas")):
+        run(export, graded, stem, "--for", platform)
+    tables = [graded / "students.csv", graded / "exports" / f"{STEM}_csv.csv"]
+    cells = [
+        cell
+        for path in tables
+        for line in csv.reader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline=""))
+        for cell in line
+    ]
+    assert not [cell for cell in cells if cell.strip()[:1] in tuple("=+@-＝＋－＠")]
+    known = {student.id: student for student in known_students(graded)}
+    assert [known[s.id].last_name for s in students] == [name.strip() for name in FORMULAS]
+    record(graded, *(outcome(student.id) for student in students))
+    run(export, graded, STEM, "--for", "moodle")
+    assert {line["Last name"] for line in written(graded, f"{STEM}_moodle.csv")} >= {
+        name.strip() for name in FORMULAS
+    }
+
+
+def test_a_time_told_after_grading_counts_at_the_next_export(graded):
+    with open_gradebook(graded) as gradebook:
+        gradebook.update_or_create_assignment(STEM, duedate=DUE)
+    with (graded / "local_config.py").open("a") as settings:
+        plugin = "autograder.classroom.late.PercentADay"
+        settings.write(f"\nc.AssignLatePenalties.plugin_class = {plugin!r}\n")
+    run(export, graded, STEM)
+    before = {line["student"]: line for line in written(graded, f"{STEM}_csv.csv")}["ada"]
+    folder = graded / "submitted" / "ada" / STEM
+    folder.mkdir(parents=True)
+    (folder / "timestamp.txt").write_text(f"{A_DAY_AND_A_HALF_LATE:%Y-%m-%d %H:%M:%S} UTC")
+    run(export, graded, STEM)
+    after = {line["student"]: line for line in written(graded, f"{STEM}_csv.csv")}["ada"]
+    assert before["late_penalty"] == "0" and float(after["late_penalty"]) > 0

@@ -39,23 +39,28 @@ class User:
     def remove(self) -> None:
         subprocess.run(["userdel", "-r", self.name], capture_output=True)
 
-    def runs(self, *words: object, cwd: Path) -> str:
+    def may(self, command: str) -> bool:
+        """Whether a command of the shell does what it should."""
+        drop = ["runuser", "-u", self.name, "--", "sh", "-c", command]
+        return subprocess.run(drop, cwd="/", capture_output=True).returncode == 0
+
+    def runs(self, *words: object, cwd: Path, codes: tuple[int, ...] = (0, 1)) -> str:
         """In a terminal of the hub."""
         program = [sys.executable, CHECKOUT / "tests" / "classroom" / "hub.py"]
         drop = ["runuser", "-u", self.name, "--", "env", f"PATH={tools()}"]
         drop.append(f"PYTHONPATH={CHECKOUT}")
         command = [*program, *drop, *words]
         done = subprocess.run(list(map(str, command)), cwd=cwd, capture_output=True, text=True)
-        fine = done.returncode in (0, 1) and "Traceback" not in done.stderr
+        fine = done.returncode in codes and "Traceback" not in done.stderr
         assert fine, done.stdout + done.stderr
-        return done.stdout
+        return done.stdout + done.stderr
 
 
 @pytest.fixture(scope="module")
 def users():
     if not hasattr(os, "geteuid") or os.geteuid() != 0 or not shutil.which("useradd"):
         pytest.skip("tests of the hub not run: only root can make users of this machine")
-    made = [User("teacher"), User("student")]
+    made = [User("teacher"), User("student"), User("mallory")]
     yield made
     for user in made:
         user.remove()
@@ -67,9 +72,9 @@ def course(users):
     place = Path(tempfile.mkdtemp(prefix="hub-"))
     place.chmod(0o755)
     exchange, folder = place / "exchange", place / "attention"
-    exchange.mkdir()
-    exchange.chmod(0o777)
-    teacher, student = users
+    exchange.mkdir(mode=0o755)
+    teacher, student, _ = users
+    shutil.chown(exchange, teacher.name, teacher.name)
     (place / "class.csv").write_text(f"id,name\n{student.name},Ada Lovelace\n")
     folder.mkdir()
     shutil.chown(folder, teacher.name, teacher.name)
@@ -110,7 +115,7 @@ def hub(users, course, proxy):
         f"c.ConfigurableHTTPProxy.command = ['node', {str(proxy)!r}]\n"
         "c.Spawner.start_timeout = c.Spawner.http_timeout = 300\n"
     )
-    teacher, student = users
+    teacher, student, _ = users
     settings = {
         "COURSE": str(course), "EXCHANGE": str(course.parent / "exchange"),
         "INSTRUCTORS": teacher.name, "STUDENTS": student.name, "PATH": tools(),
@@ -165,7 +170,7 @@ def open_assignment_list(page) -> None:
 
 def test_a_student_fetches_hands_in_and_reads_the_feedback(hub, users, course, browser):
     """From login to login: the whole way through the exchange."""
-    teacher, student = users
+    teacher, student, _ = users
     home = Path(f"~{student.name}").expanduser()
     with logged_in(browser, hub, student) as page:
         open_assignment_list(page)
@@ -203,7 +208,7 @@ def test_a_student_fetches_hands_in_and_reads_the_feedback(hub, users, course, b
 
 
 def test_a_student_has_no_formgrader_and_no_way_into_the_course(hub, users, course, browser):
-    _, student = users
+    _, student, _ = users
     with logged_in(browser, hub, student) as page:
         answer = page.request.get(f"{hub}/user/{student.name}/formgrader")
         assert answer.status == 404
@@ -214,8 +219,44 @@ def test_a_student_has_no_formgrader_and_no_way_into_the_course(hub, users, cour
 
 
 def test_an_instructor_has_the_formgrader_in_the_course_folder(hub, users, course, browser):
-    teacher, _ = users
+    teacher, _, _ = users
     with logged_in(browser, hub, teacher) as page:
         page.goto(f"{hub}/user/{teacher.name}/formgrader", wait_until="domcontentloaded")
         page.get_by_role("link", name=STEM).first.wait_for()
         shot(page, "hub_formgrader")
+
+
+def test_another_student_reaches_neither_hand_in_nor_release_nor_course(users, course):
+    """After the first test has handed in: what Mallory tries, and what comes of it."""
+    teacher, student, mallory = users
+    place = course.parent / "exchange" / course.name
+    inbound, released = place / "inbound", place / "outbound" / STEM
+    theirs = inbound / f"{student.name}+{STEM}+2026-01-01 10:00:00 UTC+x"
+    assert student.may(
+        f"mkdir '{theirs}' && echo mine > '{theirs}/own.txt' && chmod 777 '{theirs}'"
+    )
+    for attempt in (
+        f"ls '{inbound}'",
+        f"mv '{theirs}' '{theirs}.old'",
+        f"rm -r '{inbound}'",
+        f"mv '{place}' '{place}.old'",
+        f"mkdir '{place.parent}/other'",
+        f"touch '{released}/more.py'",
+        f"echo x >> '{released}/{STEM}.ipynb'",
+        f"cat '{course}/gradebook.db'",
+    ):
+        assert not mallory.may(attempt), attempt
+    own = inbound / f"{mallory.name}+{STEM}+2026-01-01 10:00:00 UTC+x"
+    false = inbound / f"{student.name}+{STEM}+2099-01-01 10:00:00 UTC+x"
+    source = course / "source" / STEM / f"{STEM}.ipynb"
+    assert mallory.may(f"mkdir '{own}' '{false}' && ln -s '{source}' '{own}/{STEM}.ipynb'")
+    assert mallory.may(f"touch '{false}/{STEM}.ipynb'")
+    before = {p: p.read_bytes() for p in (course / "submitted" / student.name).rglob("*.ipynb")}
+    told = teacher.runs("course", "collect", STEM, cwd=course)
+    assert student.name in told and mallory.name in told and "a link" in told
+    assert not list((course / "submitted" / mallory.name).rglob("*.ipynb"))
+    assert before == {p: p.read_bytes() for p in before}
+    place.chmod(0o777)
+    refused = teacher.runs("course", "collect", STEM, cwd=course, codes=(2,))
+    assert f"chmod 755 {place}" in refused
+    place.chmod(0o755)
