@@ -13,11 +13,13 @@ from autograder.grading.fingerprint import environment_fingerprint
 from autograder.grading.notes import Kind, Note
 from autograder.grading.outcome import Outcome
 from autograder.grading.package import released_notebook, tests_import
-from autograder.grading.pool import JOB_SECONDS
+from autograder.grading.pool import DEATHS_AT_MOST, JOB_SECONDS
 from autograder.grading.referee import Job
 from autograder.grading.warm_grader import grade_here
 from autograder.sandbox.host import NoSandbox
 
+SILENCE_SECONDS = 1.5 * DEATHS_AT_MOST * JOB_SECONDS
+"""A worker ends what hangs by itself, and tries it again; only then is it the worker that hangs."""
 CONNECT_SECONDS = 10
 POLL_SECONDS = 0.01
 
@@ -91,8 +93,8 @@ class ClusterPool:
         for _ in futures:
             heard = time.monotonic()
             while not coming.has_ready():
-                if time.monotonic() > heard + JOB_SECONDS:
-                    raise self._stopped(f"has given nothing back for {JOB_SECONDS} seconds")
+                if time.monotonic() > heard + SILENCE_SECONDS:
+                    raise self._stopped(f"has given nothing back for {SILENCE_SECONDS:g} seconds")
                 time.sleep(POLL_SECONDS)
             yield next(coming)
 

@@ -3,12 +3,14 @@
 import contextlib
 import multiprocessing
 import os
+import signal
+import subprocess
+import sys
 import time
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import nbformat
@@ -16,7 +18,8 @@ import nbformat
 from autograder.grading.notes import Kind, Note
 from autograder.grading.outcome import Outcome
 from autograder.grading.referee import Job
-from autograder.grading.worker import work
+from autograder.grading.worker import REFEREE_SECONDS
+from autograder.paths import ROOT
 from autograder.sandbox import limits
 from autograder.sandbox.host import NoSandbox
 
@@ -27,12 +30,11 @@ JOB_SECONDS, WATCH_SECONDS = 5 * limits.SUBMISSION_SECONDS, 1.0
 """On the clock; a worker that needs longer hangs, whatever the reason, and is replaced."""
 AHEAD = 2
 """Jobs that a worker has at once: one at work, the next at its door."""
-CONTEXT = multiprocessing.get_context("spawn")
 
 
 @dataclass
 class _Worker:
-    process: BaseProcess
+    process: subprocess.Popen
     pipe: Connection
     jobs: deque[Job] = field(default_factory=deque)
     """The first is at work, the others wait at the door."""
@@ -74,6 +76,7 @@ class LocalPool:
     workers: int = field(default_factory=lambda: os.cpu_count() or 1)
     tier: str = "namespaces"
     kernel: bool = False
+    referee_seconds: float = REFEREE_SECONDS
     _team: list[_Worker] = field(default_factory=list)
 
     def grade(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
@@ -111,6 +114,12 @@ class LocalPool:
                 except (EOFError, OSError):
                     self._dismiss(worker)
                     suspect = worker.jobs[0] if worker.jobs else None
+                    if suspect and worker.process.returncode == -signal.SIGPROF:
+                        slow = Note.of(Kind.GRADER_TOO_SLOW, limit=self.referee_seconds)
+                        yield suspect, suspect.failed(self._released(), slow)
+                        worker.jobs.popleft()
+                        jobs.give_back(worker.jobs)
+                        continue
                     whose = suspect.student if suspect else ""
                     deaths[whose] += 1
                     if not suspect and deaths[whose] > STARTS_AT_MOST:
@@ -139,19 +148,26 @@ class LocalPool:
 
     def _fill_up(self, number: int) -> None:
         while len(self._team) < number:
-            ours, theirs = CONTEXT.Pipe()
-            arguments = (theirs, self.package, self.stem, self.tier, self.kernel)
-            process = CONTEXT.Process(target=work, args=arguments)
-            process.start()
+            ours, theirs = multiprocessing.Pipe()
+            descriptor = theirs.fileno()
+            how = [str(self.referee_seconds), str(self.package), self.stem, self.tier]
+            how += ["kernel"] * self.kernel
+            process = subprocess.Popen(
+                [sys.executable, "-m", "autograder.grading.worker", str(descriptor), *how],
+                env=os.environ | {"PYTHONPATH": _python_path()},
+                stdin=subprocess.DEVNULL,
+                pass_fds=[descriptor],
+            )
             theirs.close()
             self._team.append(_Worker(process, ours))
 
     def _dismiss(self, worker: _Worker) -> None:
         self._team.remove(worker)
         worker.pipe.close()
-        worker.process.join(5)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            worker.process.wait(5)
         worker.process.kill()
-        worker.process.join()
+        worker.process.wait()
 
     def _released(self) -> nbformat.NotebookNode:
         return nbformat.read(self.package / f"{self.stem}.ipynb", as_version=4)
@@ -165,3 +181,8 @@ class LocalPool:
                 worker.pipe.close()
         for worker in list(self._team):
             self._dismiss(worker)
+
+
+def _python_path() -> str:
+    """So that a worker finds what this process imports, wherever it was started."""
+    return os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))

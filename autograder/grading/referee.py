@@ -6,6 +6,7 @@ through a socket. The verdict is what is computed here, never what a cell printe
 
 import json
 import re
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -37,6 +38,7 @@ from course_lib.checking.verdicts import Verdict, earned
 
 MEMORY_SLACK = 12 * limits.MEBIBYTE
 """What the interpreter itself may need besides, where an exercise allows only so much memory."""
+WATCH_SECONDS = 0.1
 MEMORY_TRIES = 3
 STATEMENTS = 20
 """So many that were left out of one answer are told."""
@@ -433,7 +435,9 @@ class Attempt:
         student.begin(_seed_to_tell(self.seed))
         student.take_unrun(cells, modules, memory)
         if student.prepare(*self._prepared).get("kind") == "function":
-            return self._call(student, request)
+            result = self._call(student, request)
+            if not result.cause or result.cause.kind is not FailureKind.RAISED:
+                return result
         return self._call_after_cells(cells, request, memory)
 
     def _call_after_cells(
@@ -458,10 +462,21 @@ class Attempt:
                 return
             cell.outputs.append(output)
 
+    def _watch(self) -> None:
+        """What the student's processes take while we compute."""
+        while not self._done.wait(WATCH_SECONDS):
+            if hasattr(self, "_student"):
+                self._student.watch()
+
     def __enter__(self) -> "Attempt":
+        self._done = threading.Event()
+        self._watcher = threading.Thread(target=self._watch, daemon=True)
+        self._watcher.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._watcher.join()
         if hasattr(self, "_student"):
             self._student.kill()
 

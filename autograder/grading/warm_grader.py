@@ -1,4 +1,4 @@
-"""A grader that a long-lived process keeps warm while it is given submissions one by one."""
+"""A worker that a long-lived process keeps warm while it is given submissions one by one."""
 
 import atexit
 import shutil
@@ -10,18 +10,22 @@ from threading import Lock
 from autograder.grading import package
 from autograder.grading.devices import TRUSTED
 from autograder.grading.outcome import Outcome
-from autograder.grading.referee import Grader, Job
-from autograder.sandbox.host import Sandbox
+from autograder.grading.pool import LocalPool
+from autograder.grading.referee import Job
 from autograder.sandbox.tiers import choose
 
 _one_at_a_time = Lock()
 
 
 def grade_here(data: bytes, stem: str, job: Job) -> Outcome:
-    """Grade in this process, with the package that these bytes are. Raises NoSandbox."""
+    """Grade on this machine, with the package that these bytes are. Raises NoSandbox.
+
+    In a process of its own, which is ended where it hangs or takes too much: this one goes on.
+    """
     with _one_at_a_time:
         tier = TRUSTED if job.device == "cuda" else _tier()
-        return _grader(data, stem, tier).grade(job)
+        (outcome,) = _pool(data, stem, tier).grade([job])
+        return outcome
 
 
 @cache
@@ -31,10 +35,10 @@ def _tier() -> str:
 
 
 @lru_cache(maxsize=2)
-def _grader(data: bytes, stem: str, tier: str) -> Grader:
+def _pool(data: bytes, stem: str, tier: str) -> LocalPool:
     folder = Path(tempfile.mkdtemp(prefix="grading-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     package.unpack(data, folder)
-    sandbox = Sandbox(folder / "course_lib", tier)
-    atexit.register(sandbox.close)
-    return Grader(folder, stem, sandbox)
+    pool = LocalPool(folder, stem, 1, tier)
+    atexit.register(pool.__exit__)
+    return pool

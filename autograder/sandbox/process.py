@@ -7,6 +7,7 @@ import select
 import signal
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -69,6 +70,8 @@ class StudentProcess:
         self._poll = select.poll()
         self.deadline = time.monotonic() + limits.SUBMISSION_SECONDS
         self._looked = 0.0
+        self._ending = threading.Lock()
+        self._ended_by_watch: ProcessEnded | None = None
         self.alive = True
         self.interrupted = False
         """The last cell or call had to be stopped, and could be."""
@@ -132,6 +135,9 @@ class StudentProcess:
         message = f"it took more than {seconds:g} seconds"
         return replace(result, failure=message, cause=Cause(FailureKind.TOO_SLOW))
 
+    def _end(self) -> ProcessEnded:
+        return self._ended_by_watch or ProcessEnded(ENDED)
+
     def _broke_off(self) -> ProcessEnded:
         self.kill()
         return ProcessEnded(BROKE_OFF, FailureKind.BROKE_OFF)
@@ -147,7 +153,7 @@ class StudentProcess:
     ) -> tuple[Any, list[bytes]]:
         """Send, and wait no longer than the limits allow; `patient` interrupts before it kills."""
         if not self.alive:
-            raise ProcessEnded(ENDED)
+            raise self._end()
         unsent = memoryview(codec.pack(request, buffers))
         receiver, time_limits = codec.Receiver(payload), _TimeLimits(self, seconds, patient)
         self.interrupted = False
@@ -161,7 +167,7 @@ class StudentProcess:
                 if events & ~select.POLLOUT:
                     data = self._connection.recv(1 << 20)
                     if not data:
-                        raise time_limits.too_slow() if self.interrupted else ProcessEnded(ENDED)
+                        raise time_limits.too_slow() if self.interrupted else self._end()
                     message = receiver.feed(data)
                     if message and unsent:
                         raise codec.Unacceptable("an answer before the question")
@@ -176,7 +182,7 @@ class StudentProcess:
             raise self._broke_off() from error
         except OSError:
             self.kill()
-            raise ProcessEnded(ENDED) from None
+            raise self._end() from None
         except ProcessEnded:
             self.kill()
             raise
@@ -190,7 +196,7 @@ class StudentProcess:
         """Nothing may lie there before we ask: a late thread cannot answer in advance."""
         with contextlib.suppress(BlockingIOError):
             if not self._connection.recv(1):
-                raise ProcessEnded(ENDED)
+                raise self._end()
             raise codec.Unacceptable("an answer that nobody asked for")
 
     def _look_around(self) -> None:
@@ -199,6 +205,21 @@ class StudentProcess:
         if now < self._looked + POLL_SECONDS:
             return
         self._looked = now
+        self._refuse_overuse()
+
+    def watch(self) -> None:
+        """The same while we compute and ask nothing: for another thread, which ends the process."""
+        if not self.alive:
+            return
+        try:
+            self._refuse_overuse()
+        except ProcessEnded as gone:
+            with self._ending:
+                if self.alive:
+                    self._ended_by_watch = gone
+                    self.signal(signal.SIGKILL)
+
+    def _refuse_overuse(self) -> None:
         memory = limits.total_memory(self._own.memory_mib)
         if self._resident() > memory and self._exactly() > memory:
             gigabytes = memory / 2**30
@@ -209,9 +230,10 @@ class StudentProcess:
             raise ProcessEnded(message, FailureKind.TOO_MANY_FILES)
 
     def kill(self) -> None:
-        if not self.alive:
-            return
-        self.alive = False
+        with self._ending:
+            if not self.alive:
+                return
+            self.alive = False
         crowded = self._handle is not None and self._crowded()
         self.signal(signal.SIGKILL)
         if self._handle is not None:

@@ -7,12 +7,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from course_lib.checking.findings import AuthorError, Failure, FailureKind
-from course_lib.checking.nested import map_leaves
+import numpy as np
+
+from course_lib.checking.findings import AuthorError, Cause, Failure, FailureKind
+from course_lib.checking.nested import leaves, map_leaves
 from course_lib.checking.perform import CallRequest, CallResult, perform
 from course_lib.checking.returned import Handle
 from course_lib.checking.setting import Setting
 from course_lib.checking.terms import Terms
+
+ENTRIES_AT_LEAST, ENTRIES_EACH = 1 << 16, 2
+"""So many numbers may any function return, or so many for each that it was given."""
 
 Transport = Callable[[CallRequest], CallResult]
 
@@ -78,6 +83,10 @@ class Call:
                 at_most=self.at_most,
             )
         )
+        if many := _too_many_entries(result.value, (args, kwargs), self.terms):
+            words = f"it returned {many:,} numbers, far more than it was given"
+            too_large = Cause(FailureKind.TOO_LARGE, "entries")
+            result = replace(result, value=None, failure=words, cause=too_large)
         self.log.printed += result.printed
         self.changed = list(result.changed)
         self.log.changed.update(result.changed)
@@ -95,6 +104,22 @@ class Call:
         if isinstance(value, Handle):
             return replace(self, function=value.what, kind=value.kind)
         return value
+
+
+def _too_many_entries(value: Any, given: Any, terms: Terms) -> int:
+    """How many, if so many that no test should compute with them; 0 otherwise.
+
+    Integers of one byte are multiplied a thousand times slower than floats, so that a product of
+    two arrays that may well be returned could take hours.
+    """
+    mebibytes = terms.limits.returned_mib or 0
+    most = max(ENTRIES_AT_LEAST, ENTRIES_EACH * _entries(given), (mebibytes << 20) // 8)
+    many = _entries(value)
+    return many if many > most else 0
+
+
+def _entries(value: Any) -> int:
+    return sum(leaf.size for leaf in leaves(value) if isinstance(leaf, np.ndarray))
 
 
 def _method(thing: Any, name: str) -> Any:

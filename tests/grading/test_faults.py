@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 
@@ -22,7 +23,6 @@ from autograder.grading import pool as pool_module
 from autograder.grading.notes import Fact, Kind, Note
 from autograder.grading.pool import LocalPool
 from autograder.grading.referee import Attempt, Grader, Job
-from autograder.grading.worker import work
 from autograder.paths import ROOT
 from autograder.sandbox import limits
 from autograder.sandbox.host import NoSandbox, Sandbox
@@ -269,12 +269,29 @@ def _kill_below(pid: int, program: str = "") -> None:
 
 
 def test_a_worker_that_is_ready_when_all_is_done_ends_without_a_word(unpacked):
-    ours, theirs = pool_module.CONTEXT.Pipe()
-    worker = pool_module.CONTEXT.Process(
-        target=work, args=(theirs, unpacked, STEM, "namespaces", False)
-    )
-    worker.start()
-    theirs.close()
-    ours.close()
-    worker.join(120)
-    assert worker.exitcode == 0
+    with LocalPool(unpacked, STEM, 1) as pool:
+        pool._fill_up(1)
+        worker = pool._team.pop()
+        worker.pipe.close()
+        assert worker.process.wait(120) == 0
+
+
+def test_a_grader_that_computes_too_long_is_ended_at_once_and_the_class_goes_on(unpacked, maker):
+    busy, honest = maker.model("student_1"), maker.model("student_2")
+    jobs = [job(busy), job(honest)]
+    jobs[0] = replace(jobs[0], files=_Endless(jobs[0].files))
+    with LocalPool(unpacked, STEM, 1, referee_seconds=5) as pool:
+        found = {outcome.student: outcome for outcome in pool.grade(jobs)}
+    assert found["student_1"].incidents == (Note.of(Kind.GRADER_TOO_SLOW, limit=5),)
+    assert {mark.state for mark in found["student_1"].marks} == {"not gradable"}
+    assert as_due(found["student_2"], honest)
+
+
+class _Endless(dict):
+    """To look at these files takes an hour, in which no line of Python runs."""
+
+    def __reduce__(self):
+        return _Endless, (dict(self),)
+
+    def items(self):
+        return sum(range(10**12)), super().items()

@@ -80,7 +80,7 @@ def test_jobs_go_to_the_worker_that_has_declared_the_resource(released_softmax, 
             got = {cell: found[member.name][cell] for cell in member.points}
             assert got == pytest.approx(member.points), member.kind
         with Client(address, timeout=30) as client:
-            graded = client.run(lambda: warm_grader._grader.cache_info().currsize)
+            graded = client.run(lambda: warm_grader._pool.cache_info().currsize)
             has = client.scheduler_info(n_workers=-1)["workers"]
             assert {where: bool(has[where]["resources"]) for where in graded} == {
                 where: number > 0 for where, number in graded.items()
