@@ -1,4 +1,4 @@
-// Chapter 4: 64 keys of d coordinates, one of them a friend of the query; scores with and without
+// Chapter 4: 64 keys of d coordinates, one of them correlated with the query; scores with and without
 // the division by the root of d. The draws come with the page, one for each d.
 
 import { print, share, text } from "./base.js";
@@ -6,10 +6,10 @@ import { entropyInBits, softmax, sum } from "./formulas.js";
 
 export const controls = () => [
   { name: "d", label: "Coordinates d", min: 2, max: 4096, step: 1, value: 64, log: true, powers: true },
-  { name: "friend", label: "Friend's resemblance", min: 0, max: 1, step: 0.01, value: 0 },
+  { name: "friend", label: "Correlation ρ of one key", min: 0, max: 1, step: 0.01, value: 0 },
 ];
 
-/** The friend's key is rho q + sqrt(1 - rho^2) k, with k a stranger. */
+/** The correlated key is rho q + sqrt(1 - rho^2) k, with k a random key. */
 export function compute({ d, friend }, { draws }) {
   const { self, strangers } = draws[d];
   const scores = [friend * self + Math.sqrt(1 - friend ** 2) * strangers[0], ...strangers.slice(1)];
@@ -64,12 +64,12 @@ function strip(name, title, { scores, weights }) {
     title,
     width: 320,
     height: 284,
-    says: `Scores of 64 keys, ${title}: the largest weight is ${share(largest)}, the friend's ${share(weights[0])}.`,
+    says: `Scores of 64 keys, ${title}: the largest weight is ${share(largest)}, the correlated key's ${share(weights[0])}.`,
     body: [
       `<path class="axis" d="M10 88H310M10 262H310"/>`,
       ...ticks, ...dots, ...bars,
       text(310, 128, `largest weight ${share(largest)}`, "number end"),
-      text(310, 146, `friend ${share(weights[0])}`, "number end"),
+      text(310, 146, `correlated key ${share(weights[0])}`, "number end"),
       text(160, 278, "64 weights, sorted", "tick"),
     ].join(""),
   };
@@ -78,9 +78,9 @@ function strip(name, title, { scores, weights }) {
 export const table = ({ values: { unscaled, scaled } }) => ({
   head: ["64 keys", "not scaled", "divided by √d"],
   body: [
-    ["deviation of the strangers' scores", print(unscaled.spread, 3), print(scaled.spread, 3)],
-    ["score of the friend", print(unscaled.scores[0], 3), print(scaled.scores[0], 3)],
-    ["weight of the friend", print(unscaled.weights[0], 4), print(scaled.weights[0], 4)],
+    ["deviation of the other scores", print(unscaled.spread, 3), print(scaled.spread, 3)],
+    ["score of the correlated key", print(unscaled.scores[0], 3), print(scaled.scores[0], 3)],
+    ["weight of the correlated key", print(unscaled.weights[0], 4), print(scaled.weights[0], 4)],
     ["largest weight", print(Math.max(...unscaled.weights), 4), print(Math.max(...scaled.weights), 4)],
     ["entropy, in bits", print(unscaled.bits, 3), print(scaled.bits, 3)],
     ["norm of the Jacobian", unscaled.jacobian.toExponential(1), scaled.jacobian.toExponential(1)],
@@ -89,6 +89,6 @@ export const table = ({ values: { unscaled, scaled } }) => ({
 
 export function say({ values: { unscaled, scaled } }) {
   const row = ({ spread, weights }) => `deviation ${print(spread)}, largest weight ${share(Math.max(...weights))}`;
-  const lead = scaled.weights[0] > 0.5 ? " Divided or not, the friend is heard alone." : "";
-  return `Not scaled: ${row(unscaled)}. Divided by √d: ${row(scaled)}; the friend has ${share(scaled.weights[0])}.${lead}`;
+  const lead = scaled.weights[0] > 0.5 ? " Divided or not, the correlated key has most of the weight." : "";
+  return `Not scaled: ${row(unscaled)}. Divided by √d: ${row(scaled)}; the correlated key has ${share(scaled.weights[0])}.${lead}`;
 }
