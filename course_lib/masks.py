@@ -108,7 +108,7 @@ def all_of(*masks: Bool[Array, "..."] | None) -> Bool[Array, "..."] | None:
 def additive_mask(may_attend: Bool[Array, "..."], like: Float[Array, "..."]) -> Float[Array, "..."]:
     r"""Turn a boolean mask into numbers to be added to scores, in the dtype of `like`.
 
-    $0$ where $M_{ij}$, $-\infty$ elsewhere  -- Eq. (5.2).
+    $0$ where $M_{ij}$, $-\infty$ elsewhere  -- Eq. (5.1).
     """
     xp, dtype, may_attend, like = enter(additive_mask, may_attend=may_attend, like=like)
     nothing = xp.zeros(may_attend.shape, dtype=dtype, device=device(like))
@@ -118,7 +118,7 @@ def additive_mask(may_attend: Bool[Array, "..."], like: Float[Array, "..."]) -> 
 def boolean_mask(additive: Float[Array, "..."]) -> Bool[Array, "..."]:
     r"""Turn an additive mask back: a key may be attended unless $-\infty$ is added to it.
 
-    $M_{ij} = [\,B_{ij} \ne -\infty\,]$  -- Eq. (5.2).
+    $M_{ij} = [\,B_{ij} \ne -\infty\,]$  -- Eq. (5.1).
 
     Finite numbers are lost: a bias is no mask.
     """
@@ -132,7 +132,7 @@ def mask_scores(
 ) -> Float[Array, "*batch n_q n_k"]:
     r"""Hide keys from queries: a boolean mask sets $-\infty$, a mask of numbers is added.
 
-    $S_{ij} + B_{ij}$, or $S_{ij}$ where $M_{ij}$ and $-\infty$ elsewhere  -- Eq. (5.2);
+    $S_{ij} + B_{ij}$, or $S_{ij}$ where $M_{ij}$ and $-\infty$ elsewhere  -- Eq. (5.1);
     Vaswani et al. 2017, Sec. 3.2.3.
 
     A hidden score is replaced, be it NaN; to a NaN, $-\infty$ is added in vain.

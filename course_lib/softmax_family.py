@@ -25,7 +25,7 @@ def softmax(x: Float[Array, "*rows n"], axis: int = -1) -> Float[Array, "*rows n
 def softmax_or_zeros(x: Float[Array, "*rows n"]) -> Float[Array, "*rows n"]:
     r"""Softmax over the last axis in which a row of only $-\infty$ gets weights zero.
 
-    $p_j = e^{x_j - m} / \max(\sum_i e^{x_i - m}, [\,m = -\infty\,])$  -- Exercise 5.5.
+    $p_j = e^{x_j - m} / \max(\sum_i e^{x_i - m}, [\,m = -\infty\,])$  -- Exercise 5.4.
 
     This is the policy of all attention here for a query that may look at nothing.
     """
