@@ -36,6 +36,7 @@ the property is the one that stands here.
 TRY_IT = (
     """<div class="try" data-exercise="{stem}/{name}" data-number="{number}" data-seconds="30">""",
     """<button type="button" class="try-open">Try it here</button>
+<span class="try-size">loads Python, 8 MB, the first time</span>
 <p class="exercise-where try-not">To try it in this page, JavaScript has to be on.</p>
 </div>""",
 )

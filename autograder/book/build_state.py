@@ -21,7 +21,8 @@ class BuildState:
     running: dict[str, AsyncResult[ExecutionResult]] = field(default_factory=dict)  # by page
     pictures: dict[str, nodes.Node] = field(default_factory=dict)  # where each file is shown
     offered: list[Assignment] = field(default_factory=list)  # whose zips are linked
-    tried: set[str] = field(default_factory=set)  # chapters that have cells
+    tried: set[str] = field(default_factory=set)  # chapters whose exercises are done in the page
+    with_cells: set[str] = field(default_factory=set)  # pages whose code can be run
 
 
 _states: WeakKeyDictionary[Sphinx, BuildState] = WeakKeyDictionary()

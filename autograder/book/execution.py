@@ -45,13 +45,18 @@ def run_ahead(app: Sphinx, env: BuildEnvironment, pages: list[str]) -> None:
     pages.sort(key=lambda page: (page in running, page))
 
 
-def _to_be_run(env: BuildEnvironment, path: Path) -> NotebookNode | None:
-    """The page as a notebook; none, if it has no cells or the cache knows what they print."""
+def notebook_of(env: BuildEnvironment, path: Path) -> NotebookNode | None:
+    """The page as a notebook, its cells not run; none, if it is plain Markdown."""
     text = path.read_text(encoding="utf-8")
     reader = create_nb_reader(str(path), _markdown_config(env), _config(env), text)
-    if reader is None:
+    return None if reader is None else reader.read(text)
+
+
+def _to_be_run(env: BuildEnvironment, path: Path) -> NotebookNode | None:
+    """The page as a notebook; none, if it has no cells or the cache knows what they print."""
+    notebook = notebook_of(env, path)
+    if notebook is None:
         return None
-    notebook = reader.read(text)
     try:
         _cache(env).match_cache_notebook(notebook)
     except KeyError:

@@ -28,6 +28,7 @@ from autograder.book import (
     index_pages,
     markup,
     numbering,
+    page_cells,
     page_checks,
     page_head,
     page_models,
@@ -117,6 +118,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     index_pages.setup(app)
     formulas.setup(app)
     markup.setup(app)
+    page_cells.setup(app)
     execution.setup(app)
     page_head.setup(app)
     page_models.setup(app)

@@ -8,6 +8,7 @@ from sphinx.application import Sphinx
 LOADED_FOR = {
     'class="exercise-list"': ("my-state.js",),
     'class="moving-figure"': ("figures/start.js", "figures/figures.css"),
+    'class="page-cells"': ("cells.js",),
     'class="proof-blocks"': ("proof-blocks.js",),
     'class="try"': ("exercise.js",),
 }

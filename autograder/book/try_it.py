@@ -15,6 +15,7 @@ from autograder.book import pyodide_packing, runtime
 from autograder.book.build_state import state_of
 from autograder.book.bundles import made_once
 from autograder.exercises.assignment import Assignment, CodeExercise, load_assignment
+from autograder.paths import ROOT
 from autograder.release.bundle import version_of, write_checks, write_course_lib
 from autograder.release.notebooks import student_notebook
 
@@ -25,14 +26,17 @@ def can_be_tried(exercise: CodeExercise) -> bool:
 
 
 def write_files(app: Sphinx, exception: Exception | None) -> None:
-    stems = sorted(state_of(app).tried)
-    if exception or app.builder.name != "html" or not stems:
+    state = state_of(app)
+    stems = sorted(state.tried)
+    if exception or app.builder.name != "html" or not (stems or state.with_cells):
         return
     target = Path(app.outdir) / "_static" / "python"
     target.mkdir(parents=True)
     runtime.copy_to(target)
     for archive in pyodide_packing.packed_once().glob("*.packed"):
         shutil.copy(archive, target)
+    if not stems:
+        return
     made = made_once(
         app, "tried", lambda folder: _write(app, stems, folder), pyodide_packing.digest(), *stems
     )
@@ -53,6 +57,9 @@ def _write(app: Sphinx, stems: list[str], target: Path) -> None:
 def _write_chapter(assignment: Assignment, folder: Path, notebook_file: Path) -> None:
     write_checks(assignment, folder, hidden=False)
     write_course_lib(assignment, folder)
+    for module in (folder / "course_lib").rglob("*.py"):  # all pages share what is whole
+        if module.read_bytes() == (ROOT / module.relative_to(folder)).read_bytes():
+            module.unlink()
     notebook = student_notebook(assignment)
     version = version_of(folder, notebook)
     notebook.metadata["course"] = {"assignment": assignment.stem, "version": version}

@@ -1,32 +1,14 @@
 // "Try it here": a cell in the box of an exercise. No Python is loaded before it is asked for.
 
+import { button, columnsIn, editPython, make, picture } from "./editor.js";
 import { exerciseKey, keep, kept } from "./keep.js";
-import { Python } from "./python.js";
+import { endOf, ON_ITS_WAY, python } from "./python.js";
 
-const INDENT = "    ";
 const opened = new Map(); // cells by name, in the order in which they were opened
-let python;
 
-const ON_ITS_WAY = "Python is on its way: 12 MB, the first time.";
 const NOT_KEPT =
   "This browser keeps nothing for this page: take your work along before you close it.";
 const STARTER_IS_BACK = "The starter is back. Undo reset brings your text back.";
-const ENDS = {
-  "slow": (seconds) =>
-    `Stopped: Python had not come back after ${seconds} s. Is there a loop that never ends?\n` +
-    "Your text is kept, and Python starts afresh when you press Check or Run.",
-  "stopped": () => "Stopped. Your text is kept, and Python starts afresh when you press Check or Run.",
-  "died": (_, detail) =>
-    `Python broke down: ${detail}.\nDoes a function call itself without end, or ask for too much ` +
-    "memory?\nYour text is kept, and Python starts afresh when you press Check or Run.",
-  "no start": (_, detail) =>
-    `Python could not start, because something did not arrive: ${detail}.\nYour text is kept. Are you ` +
-    "on line? Press Check or Run to try again, or take your work along as a notebook.",
-  "stalled": () =>
-    "Python could not start: for a minute nothing has come. Your text is kept.\nPress Check or " +
-    "Run to try again, or take your work along as a notebook.",
-};
-
 class Cell {
   constructor(box) {
     this.box = box;
@@ -47,9 +29,8 @@ class Cell {
       value: kept(this.key)?.answer ?? this.starter,
     });
     this.text.setAttribute("aria-describedby", `${id}-keys`);
-    this.text.addEventListener("keydown", (event) => this.#key(event));
+    editPython(this.text, { run: () => this.run(), check: () => this.check() });
     this.text.addEventListener("input", () => this.#edited());
-    this.text.addEventListener("blur", () => (this.leaving = false));
     this.buttons = {
       check: button("Check", () => this.check()),
       run: button("Run", () => this.run()),
@@ -68,6 +49,7 @@ class Cell {
     this.result = make("pre", { className: "try-result" });
     this.result.setAttribute("role", "log");
     this.result.setAttribute("aria-label", `What came out of exercise ${number}`);
+    this.drawn = make("div", { className: "try-drawn" });
     const label = make("label", { htmlFor: id, textContent: `Your answer to exercise ${number}` });
     const keys = make("p", {
       id: `${id}-keys`, className: "try-keys",
@@ -75,7 +57,7 @@ class Cell {
     });
     const row = make("div", { className: "try-buttons" });
     row.append(...Object.values(this.buttons));
-    this.box.replaceChildren(label, this.text, keys, row, this.warning, this.status, this.arrived, this.result);
+    this.box.replaceChildren(label, this.text, keys, row, this.warning, this.status, this.arrived, this.result, this.drawn);
     this.#fit();
   }
 
@@ -97,50 +79,11 @@ class Cell {
     this.warning.textContent = keep(this.key, value) ? "" : NOT_KEPT;
   }
 
-  #key(event) {
-    const plain = !(event.altKey || event.metaKey || event.ctrlKey);
-    if (event.key === "Escape") {
-      this.leaving = true;
-    } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
-      event.preventDefault();
-      this.check();
-    } else if (event.key === "Enter" && event.shiftKey) {
-      event.preventDefault();
-      this.run();
-    } else if (event.key === "Enter" && plain) {
-      event.preventDefault();
-      this.#newLine();
-    } else if (event.key === "Tab" && plain && !this.leaving) {
-      event.preventDefault();
-      this.#indent(event.shiftKey);
-    } else if (event.key !== "Tab" && event.key !== "Shift") {
-      this.leaving = false;
-    }
-  }
-
-  #newLine() {
-    const { value, selectionStart } = this.text;
-    const line = value.slice(value.lastIndexOf("\n", selectionStart - 1) + 1, selectionStart);
-    const deeper = line.trimEnd().endsWith(":") ? INDENT : "";
-    type(`\n${line.match(/^ */)[0]}${deeper}`);
-  }
-
-  #indent(back) {
-    const { value, selectionStart, selectionEnd } = this.text;
-    if (selectionStart === selectionEnd && !back) return type(INDENT);
-    const from = value.lastIndexOf("\n", selectionStart - 1) + 1;
-    const lines = value.slice(from, selectionEnd);
-    const moved = back ? lines.replace(/^ {1,4}/gm, "") : lines.replace(/^/gm, INDENT);
-    this.text.setSelectionRange(from, selectionEnd);
-    type(moved);
-    this.text.setSelectionRange(from, from + moved.length);
-  }
-
   async open() {
     this.text.focus();
     const again = kept(this.key) ? "Your text is as you left it. " : "";
     try {
-      this.say(again + (python.isThere ? "" : ON_ITS_WAY));
+      this.say(again + (python.isThere ? "" : ON_ITS_WAY.python));
       await python.start();
       this.say("Python is ready.");
     } catch ({ how, message }) {
@@ -170,16 +113,19 @@ class Cell {
     const cells = [...opened.values()].map((cell) => [cell.name, cell.text.value]);
     this.result.textContent = "";
     delete this.result.dataset.verdict;
-    this.say(python.isThere ? "Python is at work." : ON_ITS_WAY);
+    this.say(python.isThere ? "Python is at work." : ON_ITS_WAY.python);
     this.buttons.stop.hidden = false;
     try {
       const print = (words) => {
         this.result.append(words);
         this.say("Python is at work.");
       };
-      const question = { ask, name: this.name, cells, columns: this.#columns() };
+      const question = { ask, name: this.name, cells, columns: columnsIn(this.text, this.result) };
       const answer = await python.ask(question, this.seconds, print);
-      this.say(this.result.textContent || ask !== "run" ? "" : "It ran, and printed nothing.");
+      const { drawn = [] } = answer;
+      this.drawn.replaceChildren(...drawn.map(({ png, alt }) => picture(png, alt)));
+      const silent = ask === "run" && !this.result.textContent && !drawn.length;
+      this.say(silent ? "It ran, and printed nothing." : "");
       return answer;
     } catch ({ how, message }) {
       this.#end(how, message);
@@ -192,19 +138,10 @@ class Cell {
     }
   }
 
-  /** Characters in a line of the result: NumPy is to break its rows, not the page. */
-  #columns() {
-    const pen = document.createElement("canvas").getContext("2d");
-    pen.font = getComputedStyle(this.result).font;
-    const { paddingLeft, paddingRight } = getComputedStyle(this.text); // as of a filled result
-    const width = this.text.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
-    return Math.floor(width / pen.measureText("0").width) - 1;
-  }
-
   #end(how, detail) {
     this.say("");
     if (how === "died") this.result.textContent = ""; // nobody can use the stack of a dead Python
-    this.result.append(ENDS[how](this.seconds, detail));
+    this.result.append(endOf(how, detail, this.seconds, "Check or Run"));
   }
 
   async hint() {
@@ -263,32 +200,20 @@ class Cell {
 
   say(words) {
     this.status.textContent = words;
-    this.arrived.hidden = !words.endsWith(ON_ITS_WAY);
+    this.arrived.hidden = !words.endsWith(ON_ITS_WAY.python);
   }
-}
-
-function make(tag, properties) {
-  return Object.assign(document.createElement(tag), properties);
-}
-
-function button(words, act) {
-  const made = make("button", { type: "button", textContent: words });
-  made.addEventListener("click", act);
-  return made;
-}
-
-/** As if typed, so that the browser can undo it. */
-function type(words) {
-  document.execCommand(words ? "insertText" : "delete", false, words);
 }
 
 for (const box of document.querySelectorAll(".try")) {
   box.querySelector("button.try-open").addEventListener("click", () => {
     const cell = new Cell(box);
-    python ??= new Python(cell.chapter, (share) => {
-      for (const { arrived } of opened.values()) arrived.value = share;
-    });
     opened.set(cell.name, cell);
     cell.open();
   });
 }
+python.onArrival((share, what) => {
+  for (const cell of opened.values()) {
+    if (what === "pictures" && cell.busy) cell.say(ON_ITS_WAY.pictures);
+    cell.arrived.value = share;
+  }
+});

@@ -2,22 +2,55 @@
 
 const FILES = new URL("python/", import.meta.url).href;
 const STALLED_AFTER = 60; // seconds in which nothing has come
-const WHOLE = 17.1e6; // bytes, unpacked by the browser where the host has packed them
+const BYTES = { python: 7.8e6, pictures: 4.1e6 };
+export const MEGABYTES = { python: 8, pictures: 4 };
+export const ON_ITS_WAY = {
+  python: `Python is on its way: ${MEGABYTES.python} MB, the first time.`,
+  pictures: `Matplotlib is on its way: ${MEGABYTES.pictures} MB, the first time.`,
+};
+const ENDS = {
+  "slow": (again, _, seconds) =>
+    `Stopped: Python had not come back after ${seconds} s. Is there a loop that never ends?\n` +
+    `Your text is kept, and Python starts afresh when you press ${again}.`,
+  "stopped": (again) =>
+    `Stopped. Your text is kept, and Python starts afresh when you press ${again}.`,
+  "died": (again, detail) =>
+    `Python broke down: ${detail}.\nDoes a function call itself without end, or ask for too much ` +
+    `memory?\nYour text is kept, and Python starts afresh when you press ${again}.`,
+  "no start": (again, detail) =>
+    `Python could not start, because something did not arrive: ${detail}.\nYour text is kept. Are you ` +
+    `on line? Press ${again} to try again, or take your work along as a notebook.`,
+  "stalled": (again) =>
+    "Python could not start: for a minute nothing has come. Your text is kept.\n" +
+    `Press ${again} to try again, or take your work along as a notebook.`,
+};
 
-export class Python {
+/** What the reader is told when Python has ended; `again` names the buttons that start it. */
+export function endOf(how, detail, seconds, again) {
+  return ENDS[how](again, detail, seconds);
+}
+
+class Python {
   #chapter;
   #worker = null;
   #started = null;
   #waiting = null;
   #queue = Promise.resolve();
+  #loading = "python";
   #arrived = 0;
-  #tell;
+  #listeners = [];
   isThere = false;
+  hasPictures = false;
+  /** Goes up with each start: what an earlier session has run is forgotten. */
+  session = 0;
 
-  /** `tell` hears which share of it has come. */
-  constructor(chapter, tell) {
+  constructor(chapter) {
     this.#chapter = chapter;
-    this.#tell = tell;
+  }
+
+  /** Tell `listener` which share has come, and of what: `python` or `pictures`. */
+  onArrival(listener) {
+    this.#listeners.push(listener);
   }
 
   /** Load it if it is not there; an end of the worker is an error with `how` it ended. */
@@ -42,10 +75,15 @@ export class Python {
   stop(how, detail = "") {
     this.#worker?.terminate();
     this.#worker = this.#started = null;
-    this.isThere = false;
+    this.isThere = this.hasPictures = false;
     const { reject } = this.#waiting ?? {};
     this.#waiting = null;
     reject?.(Object.assign(new Error(detail), { how }));
+  }
+
+  #tell() {
+    const share = Math.min(1, this.#arrived / BYTES[this.#loading]);
+    for (const listener of this.#listeners) listener(share, this.#loading);
   }
 
   #ask(question, seconds, print = () => {}) {
@@ -65,6 +103,8 @@ export class Python {
       };
       if (starting) {
         this.#arrived = 0;
+        this.#loading = "python";
+        this.session += 1;
         this.#worker = new Worker(new URL("python_worker.js", import.meta.url), { type: "module" });
       }
       this.#worker.onerror = (event) => this.stop("no start", event.message || "python_worker.js");
@@ -72,8 +112,13 @@ export class Python {
         if ("printed" in data) print(data.printed);
         else if ("arrived" in data) {
           this.#arrived += data.arrived;
-          this.#tell(Math.min(1, this.#arrived / WHOLE));
+          this.#tell();
           wind();
+        } else if ("loading" in data) {
+          this.#loading = data.loading;
+          this.#arrived = 0;
+          this.hasPictures = true;
+          this.#tell();
         } else if ("died" in data) this.stop(starting ? "no start" : "died", data.died);
         else {
           clearTimeout(clock);
@@ -85,3 +130,6 @@ export class Python {
     });
   }
 }
+
+const exercise = document.querySelector(".try")?.dataset.exercise;
+export const python = new Python(exercise?.split("/")[0] ?? null);
