@@ -30,7 +30,9 @@ from autograder.book import (
     page_cells,
     page_checks,
     page_head,
+    predictions,
     searching,
+    take_along,
     theme,
     try_it,
 )
@@ -118,7 +120,9 @@ def setup(app: Sphinx) -> dict[str, Any]:
     page_cells.setup(app)
     execution.setup(app)
     page_head.setup(app)
+    predictions.setup(app)
     searching.setup(app)
+    take_along.setup(app)
     theme.setup(app)
     try_it.setup(app)
     glossary_links.setup(app)
