@@ -7,6 +7,7 @@ from typing import Any, TypeAlias, cast
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
+from sphinx.config import ENUM
 from sphinx.domains.std import StandardDomain
 from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
@@ -14,6 +15,7 @@ from sphinx.writers.html5 import HTML5Translator
 from autograder.book import try_it
 from autograder.book.build_state import state_of
 from autograder.book.markup import html
+from autograder.book.model_answers import SHOW, model_answer, python_block
 from autograder.book.proof_blocks import lines_to_order
 from autograder.exercises.assignment import (
     LEVELS,
@@ -99,6 +101,9 @@ class ExerciseBox(CourseDirective):
         box += self.line(notebook, *ends, classes="exercise-where")
         if self.config.course_solutions:
             box += fold(self.inline("Model answer"), answer, "solution")
+        elif self.config.answers == "open":
+            opened = list(model_answer(exercise, self.blocks, self.inline))
+            box += fold(self.inline(SHOW[exercise.kind]), opened, "model-answer")
         return [box]
 
     def _target(self, exercise: Exercise) -> str:
@@ -137,11 +142,11 @@ class ExerciseBox(CourseDirective):
         line = self.inline(f"What is checked: {len(exercise.tests)} properties")
         checked = fold(line, [tests, self.line(HOW_IT_COUNTS, classes="exercise-where")], "checked")
         task = [*self.blocks(exercise.prompt), *self._starter(exercise), checked]
-        return task, [_python(exercise.solution)]
+        return task, [python_block(exercise.solution)]
 
     def _starter(self, exercise: CodeExercise) -> list[nodes.Node]:
         """What the answer begins with; exercise.js puts a cell in its place when asked to."""
-        starter = _python(exercise.starter)
+        starter = python_block(exercise.starter)
         if not try_it.can_be_tried(exercise):
             return [starter]
         stem = self.assignment().stem
@@ -196,6 +201,7 @@ class QuestionBox(CourseDirective):
     optional_arguments = 1
     final_argument_whitespace = True
     has_content = True
+    heading = "Quick question"
 
     def run(self) -> list[nodes.Node]:
         lines = list(self.content)
@@ -206,7 +212,7 @@ class QuestionBox(CourseDirective):
         answer = self.parse_text_to_nodes("\n".join(lines[border + 1 :]), offset=border + 1)
         box = nodes.admonition(classes=["question"])
         box += nodes.title(
-            "", "", *self.inline(self.arguments[0] if self.arguments else "Quick question")
+            "", "", *self.inline(self.arguments[0] if self.arguments else self.heading)
         )
         if isinstance(asked[-1], nodes.bullet_list):
             group = f"question-{self.env.new_serialno('course-question')}"
@@ -318,11 +324,6 @@ def fold(line: list[nodes.Node], hidden: list[nodes.Node], kind: str) -> folded:
     return folded("", fold_line("", "", *line), nodes.container("", *hidden), classes=[kind])
 
 
-def _python(source: str) -> nodes.literal_block:
-    code = source.rstrip()
-    return nodes.literal_block(code, code, language="python")
-
-
 def _mark(text: str) -> nodes.inline:
     return nodes.inline("", text, classes=["mark"])
 
@@ -352,6 +353,7 @@ def _plain(self: nodes.NodeVisitor, node: nodes.Element) -> None:
 
 def setup(app: Sphinx) -> None:
     app.add_config_value("course_solutions", False, "env", bool)
+    app.add_config_value("answers", "open", "env", ENUM("open", "never"))
     app.add_directive("in-a-hurry", Hurry)
     app.add_directive("course-exercise", ExerciseBox)
     app.add_directive("course-goals", GoalsBox)

@@ -6,6 +6,7 @@ from weakref import WeakKeyDictionary
 
 from docutils import nodes
 from jupyter_cache.executors.utils import ExecutionResult
+from nbformat import NotebookNode
 from sphinx.application import Sphinx
 
 from autograder.exercises.assignment import Assignment
@@ -21,6 +22,7 @@ class BuildState:
     running: dict[str, AsyncResult[ExecutionResult]] = field(default_factory=dict)  # by page
     pictures: dict[str, nodes.Node] = field(default_factory=dict)  # where each file is shown
     offered: list[Assignment] = field(default_factory=list)  # whose zips are linked
+    notebooks: dict[str, NotebookNode] = field(default_factory=dict)  # to take along, by chapter
     tried: set[str] = field(default_factory=set)  # chapters whose exercises are done in the page
     with_cells: set[str] = field(default_factory=set)  # pages whose code can be run
 

@@ -4,6 +4,7 @@ jupyter-cache has an executor that runs pages in parallel, too, but no page is r
 has been run, and each kernel is asked to end and waited for.
 """
 
+import contextlib
 import os
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
@@ -50,6 +51,15 @@ def notebook_of(env: BuildEnvironment, path: Path) -> NotebookNode | None:
     text = path.read_text(encoding="utf-8")
     reader = create_nb_reader(str(path), _markdown_config(env), _config(env), text)
     return None if reader is None else reader.read(text)
+
+
+def executed_notebook(env: BuildEnvironment, path: Path) -> NotebookNode | None:
+    """The page as a notebook with what its cells have printed, once it has been read."""
+    notebook = notebook_of(env, path)
+    if notebook is not None:
+        with contextlib.suppress(KeyError):  # a page that failed is told about elsewhere
+            notebook = _cache(env).merge_match_into_notebook(notebook)[1]
+    return notebook
 
 
 def _to_be_run(env: BuildEnvironment, path: Path) -> NotebookNode | None:

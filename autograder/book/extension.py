@@ -32,7 +32,9 @@ from autograder.book import (
     page_checks,
     page_head,
     page_models,
+    predictions,
     searching,
+    take_along,
     theme,
     try_it,
 )
@@ -122,7 +124,9 @@ def setup(app: Sphinx) -> dict[str, Any]:
     execution.setup(app)
     page_head.setup(app)
     page_models.setup(app)
+    predictions.setup(app)
     searching.setup(app)
+    take_along.setup(app)
     theme.setup(app)
     try_it.setup(app)
     glossary_links.setup(app)

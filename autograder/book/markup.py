@@ -9,6 +9,7 @@ LOADED_FOR = {
     'class="exercise-list"': ("my-state.js",),
     'class="moving-figure"': ("figures/start.js", "figures/figures.css"),
     'class="page-cells"': ("cells.js",),
+    'class="cover"': ("predictions.js",),
     'class="proof-blocks"': ("proof-blocks.js",),
     'class="try"': ("exercise.js",),
 }

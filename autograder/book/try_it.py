@@ -1,9 +1,11 @@
 """What "Try it here" needs beside the pages: Python, and for each chapter its checks.
 
-For a chapter that is what its bundle holds: visible tests, recorded numbers, course_lib without the
-answers, and the notebook in which a reader can go on in JupyterLab.
+For a chapter that is what its bundle holds: tests, recorded numbers, course_lib without the
+answers, and the notebook in which a reader can go on in JupyterLab. Where answers are open, whoever learns
+alone gets all tests: there is nobody to hand in to. A class draws its own numbers.
 """
 
+import json
 import shutil
 import tempfile
 from pathlib import Path
@@ -38,7 +40,10 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
     if not stems:
         return
     made = made_once(
-        app, "tried", lambda folder: _write(app, stems, folder), pyodide_packing.digest(), *stems
+        app,
+        "tried",
+        lambda folder: _write(app, stems, folder),
+        *(pyodide_packing.digest(), app.config.answers, *stems),
     )
     shutil.copytree(made, target, dirs_exist_ok=True)
 
@@ -49,13 +54,19 @@ def _write(app: Sphinx, stems: list[str], target: Path) -> None:
         for stem in stems:
             assignment = load_assignment(Path(app.srcdir) / "solutions" / stem)
             folder = Path(temporary, stem)
-            _write_chapter(assignment, folder, target / f"{stem}.ipynb")
+            all_tests = app.config.answers == "open"
+            _write_chapter(assignment, folder, target / f"{stem}.ipynb", all_tests)
             trees[target / f"{stem}.packed"] = pyodide_packing.Tree(folder)
         pyodide_packing.pack(trees)
 
 
-def _write_chapter(assignment: Assignment, folder: Path, notebook_file: Path) -> None:
-    write_checks(assignment, folder, hidden=False)
+def _write_chapter(
+    assignment: Assignment, folder: Path, notebook_file: Path, all_tests: bool
+) -> None:
+    if all_tests:
+        write_open_checks(assignment, folder)
+    else:
+        write_checks(assignment, folder, hidden=False)
     write_course_lib(assignment, folder)
     for module in (folder / "course_lib").rglob("*.py"):  # all pages share what is whole
         if module.read_bytes() == (ROOT / module.relative_to(folder)).read_bytes():
@@ -64,6 +75,16 @@ def _write_chapter(assignment: Assignment, folder: Path, notebook_file: Path) ->
     version = version_of(folder, notebook)
     notebook.metadata["course"] = {"assignment": assignment.stem, "version": version}
     nbformat.write(notebook, notebook_file)
+
+
+def write_open_checks(assignment: Assignment, folder: Path) -> None:
+    """All tests, with their evidence: what a class sees after handing in is kept from nobody."""
+    write_checks(assignment, folder, hidden=True)
+    for record in (folder / "checks").glob("*/record.json"):
+        content = json.loads(record.read_text()) | {"hidden": 0}
+        record.write_text(json.dumps(content))
+        tests = record.with_name("tests.py")
+        tests.write_text(tests.read_text().replace("@hidden\n", ""))
 
 
 def setup(app: Sphinx) -> None:

@@ -50,6 +50,8 @@ class Exercise:
     goal: str
     required: bool
     points: float
+    why: str = field(default="", kw_only=True)
+    """Why the model answer is as it is, in a sentence, for a reader who has opened it."""
 
     @property
     def cells(self) -> CellIds:
@@ -258,6 +260,7 @@ def _read_exercise(table: Table, assignment: Path, number: str) -> Exercise:
         "level": table.one_of("level", LEVELS),
         "goal": table.take("goal", str),
         "required": table.take("required", bool, False),
+        "why": table.take("why", str, ""),
     }
     points = table.take("points", (int, float), 0)
     for key, value, least in (("minutes", common["minutes"], 1), ("points", points, 0)):

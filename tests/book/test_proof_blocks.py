@@ -66,6 +66,10 @@ def built(tab) -> list[str]:
     )
 
 
+def check(tab) -> None:
+    tab.locator(".proof-blocks .check-proof").click()
+
+
 def some_orders(exercise: ProofBlocks) -> list[list[str]]:
     """Proofs, proofs begun, proofs with a few changes, and whatever chance gives."""
     chance, letters = Random(exercise.name), exercise.blocks.letters
@@ -134,6 +138,8 @@ def test_a_proof_is_built_by_keyboard_alone(name, visit):
         focus(f"Add line {letter} to the proof")
         tab.keyboard.press("Space")
     assert built(tab) == exercise.solution
+    assert tab.locator(".proof-blocks [data-step]").count() == 0, "no verdict before Check"
+    tab.locator(".proof-blocks .check-proof").press("Enter")
     assert "A proof. Every line follows" in tab.locator(".proof-blocks .verdict").text_content()
     assert (
         f"{exercise.points:g} of {exercise.points:g} points"
@@ -156,9 +162,7 @@ def test_a_line_is_moved_up_and_down_and_out_by_keyboard(softmax, visit):
     tab.keyboard.press("Enter")  # e has the focus, on "up"
     assert built(tab) == ["j", "e", "a"]
     status = tab.locator(".proof-blocks [role=status]")
-    assert status.inner_text().startswith(
-        "Line e is step 2 of 3. Line e uses something that is not there yet"
-    )
+    assert status.inner_text() == "Line e is step 2 of 3."
     tab.keyboard.press("Tab")
     tab.keyboard.press("Enter")
     assert built(tab) == ["j", "a", "e"]
@@ -174,9 +178,23 @@ def test_a_wrong_step_says_why_it_does_not_follow(softmax, visit):
     tab = visit(softmax)
     letter, why = next(iter(softmax.blocks.why_not.items()))
     tab.locator(f"[data-letter={letter}] .move-in").click()
+    check(tab)
     reason = tab.locator(f"[data-letter={letter}] .reason").inner_text()
     assert reason == f"Line {letter} does not hold here: {why}"
     assert "0 of 7 points" in tab.locator(".proof-blocks .verdict").text_content()
+
+
+def test_a_proof_opens_after_three_different_attempts_or_when_it_is_built(softmax, visit):
+    tab = visit(softmax)
+    fold = tab.locator(f"#ex-{softmax.slug} details.model-answer")
+    for letter in softmax.solution[1:3]:
+        tab.locator(f"[data-letter={letter}] .move-in").click()
+        check(tab)
+        check(tab)
+        assert fold.get_attribute("open") is None
+    tab.locator(f"[data-letter={softmax.solution[3]}] .move-in").click()
+    check(tab)
+    assert fold.get_attribute("open") is not None
 
 
 def middle(line) -> tuple[float, float]:
@@ -241,6 +259,7 @@ def test_a_proof_begun_is_there_again_after_a_reload(softmax, visit):
     tab.reload()
     tab.locator(".proof-blocks.ready").wait_for()
     assert built(tab) == softmax.solution[:3]
+    check(tab)
     assert "4 more belong to the proof" in tab.locator(".proof-blocks .verdict").text_content()
 
 

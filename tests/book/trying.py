@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from autograder.book.try_it import write_open_checks
 from autograder.exercises.assignment import Assignment, Exercise
-from autograder.release.bundle import write_checks
 from course_lib.checking import notebook, page
 from tests.book.conftest import HEADER, ROOT
 
@@ -73,7 +73,7 @@ class Notebook:
 
     def __init__(self, assignment: Assignment, folder: Path):
         self.folder = folder
-        write_checks(assignment, folder, hidden=False)
+        write_open_checks(assignment, folder)
 
     def hints(self, name: str) -> list[str]:
         with pytest.MonkeyPatch.context() as patch:

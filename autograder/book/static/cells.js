@@ -116,6 +116,7 @@ class PageCell {
   async run() {
     if (running) return;
     running = this;
+    this.box.closest(".covered")?.classList.add("shown"); // who runs it wants to see
     this.#show({ running: true });
     try {
       this.say(python.isThere ? "Python is at work." : ON_ITS_WAY.python);

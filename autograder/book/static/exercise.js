@@ -2,6 +2,7 @@
 
 import { button, columnsIn, editPython, make, picture } from "./editor.js";
 import { exerciseKey, keep, kept } from "./keep.js";
+import { HOLDS_OPEN, ModelAnswer, THREE_TRIES } from "./model-answer.js";
 import { endOf, ON_ITS_WAY, python } from "./python.js";
 
 const opened = new Map(); // cells by name, in the order in which they were opened
@@ -17,6 +18,7 @@ class Cell {
     this.starter = box.querySelector("pre").textContent.trimEnd() + "\n";
     this.seconds = Number(box.dataset.seconds);
     this.hintsShown = 0;
+    this.answer = new ModelAnswer(box);
     this.found = ""; // what the last check said; a hint stands below it
     this.#build();
   }
@@ -103,6 +105,8 @@ class Cell {
     this.found = this.result.textContent.trimEnd();
     this.result.dataset.verdict = holds ? "holds" : "not yet";
     this.#keep(holds ? "solved" : "tried");
+    if (!this.answer.tried(this.text.value, holds)) return;
+    this.say(holds ? HOLDS_OPEN : THREE_TRIES);
   }
 
   async #ask(ask) {

@@ -1,6 +1,7 @@
 // A proof that is built in the page: lines go from one list into the other by drag or by buttons.
 
 import { keep, kept } from "./keep.js";
+import { HOLDS_OPEN, ModelAnswer, THREE_TRIES } from "./model-answer.js";
 import { firstFault, share } from "./marking.js";
 
 const MOVES = [
@@ -10,6 +11,7 @@ const MOVES = [
   { name: "out", sign: "×", says: (letter) => `Take line ${letter} out of the proof` },
 ];
 const FIRST = "Add the line that comes first.";
+const TO_CHECK = "Press Check when the proof is complete, or when you want to know where it stands.";
 const NOT_KEPT = "It is lost with this page: this browser keeps nothing.";
 const A_CLICK = 4; // pixels; a pointer that moves less is not dragging
 
@@ -28,10 +30,16 @@ class ProofBlocks {
       this.lines.set(line.dataset.letter, line);
       line.append(this.buttons(line.dataset.letter), reasonBelow());
     }
+    this.answer = new ModelAnswer(box);
+    this.button = Object.assign(document.createElement("button"), {
+      type: "button", className: "check-proof", textContent: "Check",
+    });
+    this.button.addEventListener("click", () => this.check());
+    this.verdict.before(this.button);
     box.addEventListener("pointerdown", (event) => this.drag(event));
     const { order = [] } = kept(this.key) ?? {};
     this.built.append(...order.map((letter) => this.lines.get(letter)).filter(Boolean));
-    this.check();
+    this.arrange();
     box.classList.add("ready");
   }
 
@@ -118,14 +126,41 @@ class ProofBlocks {
   }
 
   changed(letter) {
-    const words = this.check();
+    this.arrange();
     const order = this.order;
     const place = order.indexOf(letter) + 1;
     const where = place ? `is step ${place} of ${order.length}` : "is back among the lines offered";
-    this.spoken.textContent = `Line ${letter} ${where}. ${words}`;
-    const solved = kept(this.key)?.state === "solved" || !firstFault(this.blocks, order);
-    const state = solved ? "solved" : "tried";
-    if (!keep(this.key, { state, order })) this.verdict.append(" ", NOT_KEPT);
+    this.spoken.textContent = `Line ${letter} ${where}.`;
+    this.keep(false);
+  }
+
+  keep(holds) {
+    const solved = kept(this.key)?.state === "solved" || holds;
+    const value = { state: solved ? "solved" : "tried", order: this.order };
+    if (!keep(this.key, value)) this.verdict.append(" ", NOT_KEPT);
+  }
+
+  /** The lines as they stand, without a word on whether they follow. */
+  arrange() {
+    const { order } = this;
+    for (const line of this.lines.values()) {
+      delete line.dataset.step;
+      line.querySelector(".reason").textContent = "";
+    }
+    order.forEach((letter, step) => {
+      const line = this.lines.get(letter);
+      line.querySelector(".move-up").disabled = step === 0;
+      line.querySelector(".move-down").disabled = step === order.length - 1;
+    });
+    this.box.dataset.verdict = order.length ? "unchecked" : "empty";
+    this.button.hidden = !order.length;
+    this.verdict.textContent = order.length ? TO_CHECK : FIRST;
+    this.showForNotebook(false);
+  }
+
+  showForNotebook(holds) {
+    this.inNotebook.hidden = !holds;
+    this.inNotebook.lastElementChild.textContent = JSON.stringify(this.order).replaceAll(",", ", ");
   }
 
   /** Mark the lines up to the first that does not follow, and say what the proof is worth. */
@@ -137,21 +172,18 @@ class ProofBlocks {
       const line = this.lines.get(letter);
       line.dataset.step = step < sound ? "follows" : step === sound ? "fault" : "open";
       line.querySelector(".reason").textContent = step === sound ? sentence(fault.words) : "";
-      line.querySelector(".move-up").disabled = step === 0;
-      line.querySelector(".move-down").disabled = step === order.length - 1;
     });
-    for (const line of this.offered.children) {
-      delete line.dataset.step;
-      line.querySelector(".reason").textContent = "";
-    }
-    this.box.dataset.verdict = !order.length ? "empty" : fault ? "unfinished" : "proof";
-    this.inNotebook.hidden = !order.length || fault !== null;
-    this.inNotebook.lastElementChild.textContent = JSON.stringify(order).replaceAll(",", ", ");
-    const worth = order.length ? this.worth(order) : "";
+    this.box.dataset.verdict = fault ? "unfinished" : "proof";
+    this.showForNotebook(!fault);
+    const worth = this.worth(order);
     const said = fault ? sentence(fault.words) : "A proof. Every line follows from those above it.";
     // what is wrong with a line stands at the line
-    this.verdict.textContent = !order.length ? FIRST : fault?.line ? worth : `${said} ${worth}`;
-    return order.length ? `${said} ${worth}` : FIRST;
+    this.verdict.textContent = fault?.line ? worth : `${said} ${worth}`;
+    this.spoken.textContent = `${said} ${worth}`;
+    this.keep(!fault);
+    if (this.answer.tried(order.join(" "), !fault)) {
+      this.verdict.append(` ${fault ? THREE_TRIES : HOLDS_OPEN}`);
+    }
   }
 
   worth(order) {
