@@ -29,13 +29,19 @@ TEXT_AT_MOST, ALL_TEXT = 200_000, 1_000_000
 NOTEBOOK_AT_MOST, PLAIN_AT_MOST = 64 << 20, 1 << 20
 SALVAGE_AT_MOST, FAILURES_AT_MOST = 16 << 20, 1_000
 """Letters that are looked through, and how often in vain."""
+PARTS_AT_MOST = 1_000_000
+"""Objects, lists and their entries in a notebook; each takes some hundred bytes once it is read."""
 IMAGES_AT_MOST = 8
 IMAGE_BYTES = 8 << 20
 IMAGE_SIDE = 1_600
+IMAGE_PIXELS, ALL_PIXELS = 50_000_000, 120_000_000
+"""Of one picture, and of all of a submission; an interlaced PNG counts three times, and each scan
+of a JPEG as a tenth of the picture."""
 SCANS_AT_MOST = 100
 """Of one JPEG: cameras make ten, and each, however few its bytes, goes over the whole picture."""
 A_JPEG, A_SCAN = b"\xff\xd8", b"\xff\xda"
 Cell = dict[str, Any]
+STRING_OR_PART = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[{\[,]', re.DOTALL)
 A_VERSION = re.compile(r"[\w.+-]{1,40}", re.ASCII)
 
 
@@ -56,6 +62,8 @@ class Rebuilt:
     """The text in each answer cell, by grade_id."""
     attempted: set[str]
     repairs: list[Note] = field(default_factory=list)
+    pixels_left: int = ALL_PIXELS
+    """Of pictures that may still be decoded."""
 
     def above(self, grade_id: str) -> list[str]:
         """The cells that run before a check."""
@@ -129,7 +137,7 @@ def _plain_files(
     for name, data in sorted(files.items()):
         if not name.lower().endswith(".py"):
             continue
-        text = data[:PLAIN_AT_MOST].decode("utf-8-sig", errors="replace")
+        text = _text_in(data[:PLAIN_AT_MOST])
         cells = percent.cells_of(text)
         if any(key_of(cell, ours) for cell in cells):
             if len(data) > PLAIN_AT_MOST:
@@ -157,16 +165,43 @@ def _read_notebook(name: str, data: bytes, repairs: list[Note]) -> tuple[list[Ce
     if len(data) > NOTEBOOK_AT_MOST:
         limit = _mebibytes(NOTEBOOK_AT_MOST)
         raise Unreadable(Kind.FILE_TOO_LARGE, _short(name), limit=limit)
-    text, version = data.decode("utf-8-sig", errors="replace"), ""
+    text, version = _text_in(data), ""
     try:
-        notebook = json.loads(text)
+        notebook = read_json(text)
         cells, version = _cells_in(notebook), _version_in(notebook)
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError) as reason:
         cells = list(_salvage(text))
         if not cells:
             raise Unreadable(Kind.NOT_A_NOTEBOOK, _short(name)) from None
-        repairs.append(Note.of(Kind.DAMAGED_FILE, _short(name), count=len(cells)))
+        fact = {"count": len(cells)}
+        if isinstance(reason, TooManyParts):
+            note = Note.of(Kind.TOO_MANY_PARTS, _short(name), limit=PARTS_AT_MOST, **fact)
+        else:
+            note = Note.of(Kind.DAMAGED_FILE, _short(name), **fact)
+        repairs.append(note)
     return _at_most(cells, repairs), version
+
+
+class TooManyParts(ValueError):
+    """To read it would take more memory than it is worth."""
+
+
+def read_json(text: str) -> Any:
+    """What a stranger's JSON holds, unless it holds too much.
+
+    Raises TooManyParts, ValueError or RecursionError.
+    """
+    if sum(map(text.count, "{[,")) > PARTS_AT_MOST:
+        parts = sum(1 for part in STRING_OR_PART.finditer(text) if part[0][0] != '"')
+        if parts > PARTS_AT_MOST:
+            raise TooManyParts(parts)
+    return json.loads(text)
+
+
+def _text_in(data: bytes) -> str:
+    """As Windows' editors save it, too: UTF-16, with or without a mark."""
+    encoding = json.detect_encoding(data[:8])
+    return data.decode(encoding, errors="replace").removeprefix("\ufeff")
 
 
 def _at_most(cells: list[Any], repairs: list[Note]) -> list[Cell]:
@@ -283,7 +318,13 @@ def _fill_in(cell: nbformat.NotebookNode, copies: list[Cell], result: Rebuilt) -
     """Put the last copy that says something into our cell."""
     grade_id, default = _nbgrader(cell)["grade_id"], cell.source.strip()
     changed = [copy for copy in copies if _text(copy).strip() not in ("", default)]
-    images = _images(changed[-1] if changed else copies[-1] if copies else {})
+    images: dict[str, dict[str, str]] = {}
+    if cell.cell_type == "markdown":
+        given = changed[-1] if changed else copies[-1] if copies else {}
+        images, left_out = _images(given, result)
+        if left_out:
+            note = Note.of(Kind.PICTURES_LEFT_OUT, cell=grade_id, count=left_out)
+            result.repairs.append(note)
     if changed or images:
         result.attempted.add(grade_id)
     if changed:
@@ -291,40 +332,48 @@ def _fill_in(cell: nbformat.NotebookNode, copies: list[Cell], result: Rebuilt) -
         if len(cell.source) > TEXT_AT_MOST:
             cell.source = cell.source[:TEXT_AT_MOST]
             result.repairs.append(Note.of(Kind.ANSWER_CUT, cell=grade_id, limit=TEXT_AT_MOST))
-    if images and cell.cell_type == "markdown":
+    if images:
         cell.attachments = images
     result.answers[grade_id] = cell.source
 
 
-def _images(cell: Cell) -> dict[str, dict[str, str]]:
-    """Photographs of a proof: decoded, made small, and encoded anew."""
+def _images(cell: Cell, result: Rebuilt) -> tuple[dict[str, dict[str, str]], int]:
+    """Photographs of a proof: decoded, made small, and encoded anew; and how many were left out."""
     attachments = cell.get("attachments")
     if not isinstance(attachments, dict):
-        return {}
+        return {}, 0
     images: dict[str, dict[str, str]] = {}
     for name, kinds in list(attachments.items())[:IMAGES_AT_MOST]:
-        for data in list(kinds.values())[:1] if isinstance(kinds, dict) else []:
-            if isinstance(data, str) and len(data) < IMAGE_BYTES and (image := _encode_anew(data)):
+        data = next(iter(kinds.values()), None) if isinstance(kinds, dict) else None
+        if isinstance(data, str) and len(data) < IMAGE_BYTES:
+            image, pixels = _encode_anew(data, result.pixels_left)
+            result.pixels_left -= pixels
+            if image:
                 images[_short(str(name))] = {"image/png": image}
-    return images
+    return images, len(attachments) - len(images)
 
 
-def _encode_anew(data: str) -> str | None:
+def _encode_anew(data: str, pixels_left: int) -> tuple[str | None, int]:
+    """A picture that is ours, if it is one and not too large, and what it counted for."""
     from PIL import Image
 
+    counts = 0
     try:
         raw = base64.b64decode(data)
-        if raw.startswith(A_JPEG) and raw.count(A_SCAN) > SCANS_AT_MOST:
-            return None
+        scans = raw.count(A_SCAN) if raw.startswith(A_JPEG) else 0
+        if scans > SCANS_AT_MOST:
+            return None, 0
         with Image.open(io.BytesIO(raw), formats=("PNG", "JPEG")) as image:
-            if max(image.size) > 20_000 or image.size[0] * image.size[1] > 50_000_000:
-                return None
+            pixels = image.size[0] * image.size[1]
+            counts = pixels * (3 if image.info.get("interlace") else 1) + pixels * scans // 10
+            if max(image.size) > 20_000 or pixels > IMAGE_PIXELS or counts > pixels_left:
+                return None, 0
             image.thumbnail((IMAGE_SIDE, IMAGE_SIDE))
             out = io.BytesIO()
             image.convert("RGB").save(out, "PNG")
     except Exception:  # a decoder may raise anything on hostile data
-        return None
-    return base64.b64encode(out.getvalue()).decode()
+        return None, counts
+    return base64.b64encode(out.getvalue()).decode(), counts
 
 
 def _own_cell(cell: Cell, number: int) -> nbformat.NotebookNode:

@@ -26,6 +26,7 @@ from autograder.grading.gradebook import (
     SUBMITTED,
 )
 from autograder.grading.outcome import Mark, Outcome
+from autograder.grading.rebuild import read_json
 from autograder.release.course_folder import gradebook_address
 from autograder.release.outline import Outline, OutlinedExercise
 from course_lib.checking import percent
@@ -250,7 +251,7 @@ def mended_since(course: Path, stem: str, files: dict[str, bytes]) -> frozenset[
 def _version(file: bytes) -> str:
     """What a stranger's file says of itself: a notebook, or a plain one."""
     try:
-        version = json.loads(file)["metadata"]["course"]["version"]
+        version = read_json(file.decode("utf-8-sig"))["metadata"]["course"]["version"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return percent.version_in(file.decode("utf-8-sig", errors="replace"))
     return version if isinstance(version, str) else ""

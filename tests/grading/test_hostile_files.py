@@ -14,7 +14,13 @@ from PIL import Image
 
 from autograder.grading import submissions
 from autograder.grading.notes import Kind, Note
-from autograder.grading.rebuild import A_SCAN, CELLS_AT_MOST, Unreadable, rebuild
+from autograder.grading.rebuild import (
+    A_SCAN,
+    CELLS_AT_MOST,
+    PARTS_AT_MOST,
+    Unreadable,
+    rebuild,
+)
 from autograder.grading.suspicious import mentioned, suspicious
 from course_lib.checking.expect import expect_equal
 from course_lib.checking.findings import Failure
@@ -55,10 +61,10 @@ def test_a_damaged_file_that_is_made_to_be_slow_is_given_up(released, content):
 
 
 @pytest.mark.parametrize("layout", ["cells", "worksheets"])
-def test_of_a_million_cells_the_first_are_read(handed_in, released, layout):
+def test_of_a_hundred_thousand_cells_the_first_are_read(handed_in, released, layout):
     one = '{"cell_type":"code","metadata":{},"outputs":[],"source":"1","input":"1","language":"p"}'
     first = json.dumps(cell(handed_in, "softmax")) if layout == "cells" else one
-    cells = f"[{first}," + ",".join([one] * 300_000) + "]"
+    cells = f"[{first}," + ",".join([one] * 100_000) + "]"
     new = f'{{"cells":{cells},"metadata":{{}},"nbformat":4,"nbformat_minor":5}}'
     old = f'{{"worksheets":[{{"cells":{cells}}}],"metadata":{{}},"nbformat":3,"nbformat_minor":0}}'
     text = new if layout == "cells" else old
@@ -69,7 +75,7 @@ def test_of_a_million_cells_the_first_are_read(handed_in, released, layout):
         return
     result = rebuild({f"{STEM}.ipynb": text.encode()}, released, STEM)
     assert result.answers["softmax"] == ANSWER
-    assert Note.of(Kind.TOO_MANY_CELLS, count=300_001, limit=CELLS_AT_MOST) in result.repairs
+    assert Note.of(Kind.TOO_MANY_CELLS, count=100_001, limit=CELLS_AT_MOST) in result.repairs
 
 
 def test_the_text_of_all_cells_together_has_a_limit(handed_in, released):
@@ -183,6 +189,66 @@ def test_a_photograph_of_scans_without_number_is_not_decoded(handed_in, released
     assert list(kept) == ["honest.jpg"]
 
 
+def picture(side: int) -> str:
+    out = io.BytesIO()
+    Image.new("L", (side, side)).save(out, "PNG")
+    return base64.b64encode(out.getvalue()).decode()
+
+
+def test_pictures_have_a_limit_together_and_what_was_left_out_is_told(handed_in, released):
+    """64 of them cost minutes, and those in code cells were decoded and thrown away."""
+    given = {f"{n}.png": {"image/png": picture(7000)} for n in range(5)}
+    for one in handed_in.cells:
+        if one.cell_type == "code":
+            one.attachments = {"a.png": {"image/png": "no picture"}}
+    proof = cell(handed_in, "variance-in-the-jacobian")
+    proof.attachments = given
+    result = rebuilt(handed_in, released)
+    assert list(cell(result.notebook, proof.id).attachments) == ["0.png", "1.png"]
+    assert result.repairs == [Note.of(Kind.PICTURES_LEFT_OUT, cell=proof.id, count=3)]
+
+
+def test_a_notebook_of_too_many_parts_is_read_as_far_as_it_goes(handed_in, released):
+    """Each empty list takes twenty times its bytes once it is read."""
+    handed_in.metadata["more"] = "HERE"
+    text = json.dumps(handed_in).replace('"HERE"', "[" + "[]," * PARTS_AT_MOST + "[]]")
+    result = rebuild({f"{STEM}.ipynb": text.encode()}, released, STEM)
+    assert result.answers["softmax"] == ANSWER
+    assert [note.kind for note in result.repairs] == [Kind.TOO_MANY_PARTS]
+
+
+def test_signs_within_texts_are_no_parts(handed_in, released):
+    """As in a long table that was printed."""
+    handed_in.metadata["more"] = '[{,\\"' * (PARTS_AT_MOST // 2)
+    assert rebuilt(handed_in, released).repairs == []
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-32"])
+def test_a_notebook_may_be_saved_in_any_unicode(handed_in, released, encoding):
+    text = json.dumps(handed_in, ensure_ascii=False)
+    result = rebuild({f"{STEM}.ipynb": text.encode(encoding)}, released, STEM)
+    assert result.answers["softmax"] == ANSWER and result.repairs == []
+
+
 def test_warnings_about_a_students_text_are_not_shown(recwarn):
     assert suspicious(mentioned([r"s = '\d' + torch.softmax"]), ("torch.softmax",))
     assert not recwarn.list
+
+
+@pytest.mark.parametrize(
+    ("source", "is_mentioned"),
+    [
+        ("plt.plot(x, label='softmax')", False),
+        ("'softmax'", False),
+        ("results['softmax'] = 1", False),
+        ("print('softmax')", False),
+        ("getattr(torch, 'softmax')", True),
+        ("vars(torch)['softmax']", True),
+        ("torch.__dict__['softmax']", True),
+        ("operator.attrgetter('softmax')(torch)", True),
+        ("from torch import softmax", True),
+        ("eval('torch.softmax')", True),
+    ],
+)
+def test_a_word_in_a_label_is_no_use_of_the_function(source, is_mentioned):
+    assert bool(suspicious(mentioned([source]), ("torch.softmax",))) is is_mentioned
