@@ -159,8 +159,8 @@ class Exchange:
         if not self.root.is_dir():
             raise CourseError(
                 f"the exchange {self.root} is not there; local_config.py names it, as "
-                "c.Exchange.root.\nOn a hub,  course release NN_topic --exchange  makes it. To collect "
-                "from a folder or a zip, type  course collect NN_topic FOLDER-OR-ZIP"
+                "c.Exchange.root.\nOn a hub,  course release NN_topic --exchange  makes it. To "
+                "collect from a folder or a zip, type  course collect NN_topic FOLDER-OR-ZIP"
             )
         real = self.root.resolve()
         for folder in dict.fromkeys(
