@@ -3,7 +3,7 @@
 Imports go one way, from each line to those above it (tests/test_layers.py):
 
 errors, files, paths,  what every part uses: one hierarchy of exceptions, files written whole,
-progress               one bar
+progress, untrusted    one bar; folders that somebody else may write to, read by descriptors
 sandbox                where a student's code runs, and the trusted end of it
 exercises              folders of exercises: read, made new, proved to tell right from wrong
 roster                 who is in the class, and who has how much more time: tables

@@ -7,6 +7,7 @@ CourseError                 exit code 2: nothing was done; the message says what
 ├── BadSettings             local_config.py of the course                 release.course_folder
 ├── NoGradebook             its database or its disk refuses              release.course_folder
 ├── OtherExercises          exit code 1: a release would not fit marks    release.frozen_release
+├── UnsafeExchange          somebody else could change what lies in it    classroom.exchange
 ├── NotReleased             there is nothing to grade against             grading.package
 ├── CannotRecord            journal, gradebook or disk refuse             grading.journal
 │   └── NotInGradebook      this submission only                          grading.gradebook

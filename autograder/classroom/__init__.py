@@ -5,6 +5,8 @@ archives        whatever instructors download, read without unpacking: hostile i
 identify        whose a file is, from the names that platforms and people give to files
 strip_outputs   a notebook of 200 MB without its outputs, in a process of its own
 collect         the best that each student handed in, into submitted/
+exchange        nbgrader's exchange on a hub: made safe, and read without trust
+nbgrader_exchange   the same for nbgrader's own verbs and buttons
 late            the plugin that says what lateness costs; local_config.py names it
 marks           everybody's marks, out of nbgrader's gradebook
 export          marks in the tables that Canvas and Moodle read back

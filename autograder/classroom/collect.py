@@ -148,9 +148,13 @@ def collect_from(
         for student in sorted(hand_ins):
             desk.settle(student, list(hand_ins[student].values()))
     for called, files in sorter.strangers.items():
-        report.problems.append(
-            (called, f"nobody in the list of students is called so ({_few(files)})")
-        )
+        reason = f"nobody in the list of students is called so ({_few(files)})"
+        if len(alike := sorter.owners.alike(called)) > 1:
+            reason = (
+                f"{' and '.join(alike)} are called so ({_few(files)}): put it into a folder called "
+                "by the right id, and collect the folder around that"
+            )
+        report.problems.append((called, reason))
     remember_folders(course, stem, report.moodle)
     there = {path.parent.name for path in (course / "submitted").glob(f"*/{stem}")}
     report.missing = [student.id for student in students if student.id not in there]
@@ -490,7 +494,8 @@ class _Desk:
             notes.append(f"handed in {number} notebooks; {printable(best.item.name)} was taken")
         if best.owner.late:
             notes.append(
-                "Canvas marks it as late" + ("" if self.when else "; say when with --time")
+                "Canvas marks it as late"
+                + ("" if self.when else "; to say when, collect this file alone with --time")
             )
         self.report.notes += [(student, note) for note in notes]
         if best.owner.moodle:

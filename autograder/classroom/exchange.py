@@ -158,8 +158,9 @@ class Exchange:
         """It and every folder above it, under both names where a link leads to it."""
         if not self.root.is_dir():
             raise CourseError(
-                f"the exchange {self.root} is not there. Whoever runs the hub names it to\n"
-                f"  course init {self.course} --exchange FOLDER"
+                f"the exchange {self.root} is not there; local_config.py names it, as "
+                "c.Exchange.root.\nOn a hub,  course release NN_topic --exchange  makes it. To "
+                "collect from a folder or a zip, type  course collect NN_topic FOLDER-OR-ZIP"
             )
         real = self.root.resolve()
         for folder in dict.fromkeys(

@@ -103,7 +103,7 @@ class Owners:
             name, file = match["name"], path[-1] if inside else match["file"]
             hand_in = (*path[:depth], name, match["number"])
             moodle = part[: match.start("file")]
-            return Owner(self.named(name), name, file, hand_in, moodle=moodle)
+            return Owner(self._in_group(name), name, file, hand_in, moodle=moodle)
         if match := CANVAS.fullmatch(part):
             file = PurePath(match["file"])
             again = TRIES.search(file.stem)
@@ -117,6 +117,16 @@ class Owners:
                 upload=int(match["upload"]),
             )
         return None
+
+    def alike(self, name: str) -> list[str]:
+        """All to whom this name could belong."""
+        return sorted(self._by_name.get(plain(name), ()))
+
+    def _in_group(self, name: str) -> str | None:
+        """Of "Group 1-Ada Lovelace", as Moodle calls those who hand in as groups."""
+        parts = name.split("-")
+        rests = ("-".join(parts[start:]) for start in range(len(parts)))
+        return next(filter(None, map(self.named, rests)), None)
 
     def numbered(self, number: str) -> str | None:
         """By the platform's own number, which may be somebody else's in the registry."""

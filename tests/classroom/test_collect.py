@@ -21,7 +21,7 @@ from autograder.commands.cli import main
 from autograder.commands.collect import collect
 from autograder.exercises.cell_ids import COMMON
 from autograder.grading.submissions import handed_in
-from autograder.release.course_folder import released_version
+from autograder.release.course_folder import open_gradebook, released_version
 from autograder.roster.students import Student, add_students
 from course_lib.checking import percent
 from tests.classroom.collecting import BOMBS, CANVAS, MOODLE, NAME, NO_NOTEBOOKS, packed
@@ -353,6 +353,29 @@ def test_nothing_at_all_is_told_with_the_place_that_was_looked_at(course, tmp_pa
     done = CliRunner().invoke(collect, [STEM, str(tmp_path / "empty"), "--course", str(course)])
     assert done.exit_code == 2 and str(tmp_path / "empty") in done.output
     assert "Kurt Gödel" in done.output, "nothing has come from him either"
+
+
+def test_two_of_one_name_are_both_named(course, take, notebook):
+    add_students(course, [Student("ada2", "Lovelace", "Ada")])
+    report = take({MOODLE + NAME: notebook})
+    ((who, reason),) = report.problems
+    assert who == "Ada Lovelace" and "ada and ada2" in reason and there(course) == {}
+
+
+@pytest.mark.parametrize("group", ["Group 1-", "-", "Tutorial A-2-"])
+def test_a_group_of_moodles_stands_before_the_name(course, take, notebook, group):
+    take({group + MOODLE + NAME: notebook})
+    assert there(course) == {"ada": notebook}
+
+
+def test_without_a_list_two_of_one_name_are_told_apart_by_a_person(course, take, notebook):
+    (course / "students.csv").unlink()
+    with open_gradebook(course) as gradebook:
+        for student in ("ada", "grace", "emmy", "kurt"):
+            gradebook.remove_student(student)
+    other = "Ada Lovelace_4712_assignsubmission_file_/"
+    report = take({MOODLE + NAME: notebook, other + NAME: answered(notebook, "other")})
+    assert there(course) == {} and whose(report.problems) == ["Ada_Lovelace"]
 
 
 def test_where_two_would_fit_nobody_is_guessed(course, take, notebook):
