@@ -21,6 +21,7 @@ from course_lib import (
     split_heads,
     symmetric_and_skew,
 )
+from course_lib.sentence_encoder import SentenceEncoder
 
 HIGHEST_SHARPNESS = 12.0
 
@@ -240,6 +241,17 @@ def who_pulls(rng, data):
     }
 
 
+def sentence_heads(rng, data):
+    number, head = rng.integers(len(data["sentences"])), rng.integers(8)
+    run = SentenceEncoder.load().run(data["sentences"][number]["text"])
+    word = int(rng.integers(1, 25))
+    query = min(word, len(run.tokens)) - 1
+    row = run.weights.reshape(8, len(run.tokens), -1)[head, query].astype(float).round(3)
+    state = {"sentence": str(number), "head": str(head), "word": word}
+    largest = np.argsort(-row, kind="stable")[:3]
+    return state, {"query": query, "row": row, "largest": largest, "share": row.max()}
+
+
 EXPECTED = {
     function.__name__: function
     for function in (
@@ -253,5 +265,6 @@ EXPECTED = {
         moving_crossover,
         how_wide_to_listen,
         who_pulls,
+        sentence_heads,
     )
 }

@@ -1,6 +1,6 @@
 // The published sentence encoder in plain JavaScript: course_lib/sentence_encoder.py, the same
 // formulas in the same order (a test compares them). Weights come as bytes with a scale for each
-// row or column, in the one file that autograder/book/page_models.py writes.
+// row and column, in the one file that autograder/book/page_models.py writes.
 
 const HEADS = 4;
 const LONGEST = 128;
@@ -31,12 +31,16 @@ export function model(buffer) {
   const { vocabulary, arrays } = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, size)));
   const read = (name) => {
     const [dtype, [rows, columns = 1], offset] = arrays[name];
-    if (dtype === "float32") return { rows, columns, x: new Float32Array(buffer.slice(4 + size + offset, 4 + size + offset + 4 * rows * columns)) };
-    return { rows, columns, x: new Int8Array(buffer, 4 + size + offset, rows * columns), scale: read(`${name}.scale`).x };
+    const [begin, count] = [4 + size + offset, rows * columns];
+    if (dtype === "int8") return { rows, columns, x: new Int8Array(buffer, begin, count) };
+    if (dtype === "float32") return { rows, columns, x: new Float32Array(buffer.slice(begin, begin + 4 * count)) };
+    return { rows, columns, x: Float32Array.from(new Uint16Array(buffer.slice(begin, begin + 2 * count)), half) };
   };
   const matrix = (name) => {
-    const { rows, columns, x, scale } = read(name);
-    return { rows, columns, x: Float32Array.from(x, (value, k) => value * scale[k % columns]) };
+    const { rows, columns, x } = read(name);
+    if (!arrays[`${name}.rows`]) return { rows, columns, x };
+    const [down, across] = [read(`${name}.rows`).x, read(`${name}.columns`).x];
+    return { rows, columns, x: Float32Array.from(x, (value, k) => value * down[Math.floor(k / columns)] * across[k % columns]) };
   };
   const projection = (W, b) => ({ W: matrix(W), b: read(b).x });
   const norm = (name) => ({ gain: read(`${name}.gain`).x, bias: read(`${name}.bias`).x, eps: read(`${name}.eps`).x[0] });
@@ -50,11 +54,17 @@ export function model(buffer) {
     vocabulary,
     pieces: new Map(vocabulary.slice(RESERVED).map(([piece, score], k) => [piece, [k + RESERVED, score]])),
     longest: Math.max(...vocabulary.map(([piece]) => [...piece].length)),
-    embedding: read("embedding.tokens"),
+    embedding: matrix("embedding.tokens"),
     frequencies: read("embedding.frequencies").x,
     widen: projection("widen.W", "widen.b"),
     layers: [layer("layer_0"), layer("layer_1")],
   };
+}
+
+/** A float of 16 bits; not every browser has an array of these. */
+function half(bits) {
+  const [sign, power, part] = [bits >> 15 ? -1 : 1, (bits >> 10) & 31, bits & 1023];
+  return sign * (power ? 2 ** (power - 15) * (1 + part / 1024) : 2 ** -14 * (part / 1024));
 }
 
 /** The tokens of a sentence, and its weights: one table for each of the eight heads. */
@@ -108,13 +118,13 @@ export function tokens({ pieces, longest, vocabulary }, sentence) {
 }
 
 function embed({ embedding, frequencies }, numbers) {
-  const { columns, x, scale } = embedding;
+  const { columns, x } = embedding;
   const stream = table(numbers.length, columns);
   numbers.forEach((number, i) => {
     for (let e = 0; e < columns; e++) {
       const angle = i * frequencies[e % frequencies.length];
       const position = e < frequencies.length ? Math.sin(angle) : Math.cos(angle);
-      stream.x[i * columns + e] = 2 * x[number * columns + e] * scale[number] + position;
+      stream.x[i * columns + e] = 2 * x[number * columns + e] + position;
     }
   });
   return stream;

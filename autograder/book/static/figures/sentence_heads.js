@@ -101,12 +101,10 @@ export const table = ({ state, values, data }) => {
 
 export function say({ state, values, data }) {
   const { tokens } = data.sentences[Number(state.sentence)];
-  const [first, ...more] = values.largest.map((j) => `<b>${escaped(bare(tokens[j]))}</b> (${share(values.row[j])})`);
+  const [first, ...more] = values.largest.map((j) => `“${bare(tokens[j])}” (${share(values.row[j])})`);
   const also = more.length ? `, then at ${more.join(" and ")}` : "";
-  return `In ${headName(Number(state.head))}, <b>${escaped(bare(tokens[values.query]))}</b> looks most at ${first}${also}.`;
+  return `In ${headName(Number(state.head))}, “${bare(tokens[values.query])}” looks most at ${first}${also}.`;
 }
-
-const escaped = (words) => words.replace(/&/g, "&amp;").replace(/</g, "&lt;");
 
 export const drag = {
   lines: ([, y], state, { sentences }) => {
