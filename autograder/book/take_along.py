@@ -60,8 +60,8 @@ LINKS = """\
 <aside class="take-along" id="take-along" aria-label="Take this chapter along">
 <p><strong>Take this chapter along.</strong>
 <a href="{up}notebooks/{stem}.ipynb" download>{stem}.ipynb</a> runs from top to bottom in
-<a href="{up}notebooks/{name}.zip" download>the folder of all chapters</a>, which has the library and
-says what to install. Cells with PyTorch run there, too.</p></aside>
+<a href="{up}notebooks/{name}.zip" download>the folder of all chapters</a>, which has the library
+and says what to install. Cells with PyTorch run there, too.</p></aside>
 """
 
 FENCE = re.compile(
