@@ -58,7 +58,7 @@ LEFT_OUT = {
         pty.py py_compile.py pyclbr.py pydoc.py pydoc_data pyodide/_nodesock_transport.py
         pyodide/console.py pyodide/http/_pyfetch.py pyodide/http/pyxhr.py rlcompleter.py runpy.py
         sched.py shelve.py site.py smtplib.py socketserver.py sqlite3 ssl.py stat.py
-        string/templatelib.py stringprep.py symtable.py sysconfig/__main__.py tabnanny.py tarfile.py
+        string/templatelib.py stringprep.py sysconfig/__main__.py tabnanny.py tarfile.py
         telnetlib.py test this.py timeit.py tkinter tomllib trace.py tty.py turtle.py turtledemo
         unittest/async_case.py urllib/request.py urllib/response.py urllib/robotparser.py uu.py venv
         wave.py webbrowser.py wsgiref xmlrpc zipapp.py zipimport.py zoneinfo

@@ -1,8 +1,8 @@
 """What "Try it here" needs beside the pages: Python, and for each chapter its checks.
 
 For a chapter that is what its bundle holds: tests, recorded numbers, course_lib without the
-answers, and the notebook in which a reader can go on in JupyterLab. Where answers are open, those
-who learn alone get all tests: there is nobody to hand in to. A class draws its own numbers.
+answers, and the notebook in which a reader can go on in JupyterLab. Where answers are open, that
+means all tests, for whoever learns alone has nobody to hand in to. A class draws its own numbers.
 """
 
 import json

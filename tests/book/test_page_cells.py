@@ -100,7 +100,7 @@ def test_a_cell_runs_after_those_above_it_and_prints_what_the_page_printed(cells
     cell = cells.that(TIMES_TEN)
     assert [url for url in cells.tab.asked if "/python/" in url or "worker" in url] == []
     assert re.search(r"\d+ MB", cell.locator(".cell-tools button").first.text_content())
-    printed = cell.locator(".cell_output").inner_text()
+    printed = cell.locator(".cell_output").text_content()
     assert cells.run(cell).split() == printed.split()
     assert cell.locator(".cell-tools button").first.text_content() == "Run"
     assert [url for url in cells.tab.asked if "pictures" in url] == []
@@ -130,7 +130,7 @@ def test_the_last_line_of_an_error_stands_first(cells):
 
 @pytest.mark.browser
 def test_a_figure_is_drawn_where_it_stood(cells):
-    cell = cells.tab.locator("div.cell", has=cells.tab.locator("figure")).first
+    cell = cells.that("CORNERS = ")
     caption = cell.locator("figcaption").inner_text()
     alt = cell.locator("img").get_attribute("alt")
     cell.locator("summary").click()
@@ -144,8 +144,8 @@ def test_a_figure_is_drawn_where_it_stood(cells):
 
 @pytest.mark.browser
 def test_a_torch_cell_says_where_it_runs(cells):
-    cell = cells.tab.locator("div.cell", has_text="import torch").first
-    assert cell.locator(".cell-elsewhere").is_visible()
+    cell = cells.that("import torch")
+    assert "your own machine" in cell.locator(".cell-elsewhere").text_content()
     assert cell.get_by_role("button", name="Run").count() == 0
 
 
