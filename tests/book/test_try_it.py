@@ -112,7 +112,9 @@ def test_what_a_start_imports_came_compiled(tried):
 
 
 def test_the_size_is_as_announced(browser, address):
-    announced = int(re.search(r"MEGABYTES = { python: (\d+)", (STATIC / "python.js").read_text())[1])
+    announced = int(
+        re.search(r"MEGABYTES = { python: (\d+)", (STATIC / "python.js").read_text())[1]
+    )
     arrived = start_python(browser, f"{address}/chapters/{CHAPTER}.html", SOFTMAX.solution).bytes
     assert announced - 0.6 < arrived / 1e6 <= announced
 
