@@ -31,7 +31,8 @@ def feedback(chapter: str, student: str, exchange: bool, course: Path) -> None:
     --exchange hand it back on a hub. Links into the book begin with what local_config.py says:
     c.Book.address = "https://...". Marks given by hand since are in it when you type it again.
     For a class that was collected from Moodle's zip, all go into one zip that Moodle takes back.
-    Exit code 0: all written; 1: some could not be handed back; 2: nobody was graded.
+    Exit code 0: all written; 1: some could not be handed back, or are plain text because they could
+    not be set; 2: nobody was graded.
 
     Example: course feedback 03_softmax
     """
@@ -39,7 +40,14 @@ def feedback(chapter: str, student: str, exchange: bool, course: Path) -> None:
     with open_gradebook(course) as gradebook:
         the_assignment(gradebook, chapter)
     settle_lateness(course, [chapter])
-    written = write_feedback(course, chapter, student, _bar(console))
+    plain: list[str] = []
+
+    def note(whose: str, reason: str) -> None:
+        plain.append(whose)
+        words = "the page could not be set and shows text alone"
+        click.echo(f"{whose}: {words} ({ascii(reason)})", err=True)
+
+    written = write_feedback(course, chapter, student, _bar(console), note)
     if not written:
         click.echo(f"nobody was graded yet; type  course grade {chapter}", err=True)
         raise SystemExit(NOTHING)
@@ -55,7 +63,7 @@ def feedback(chapter: str, student: str, exchange: bool, course: Path) -> None:
     failed = _hand_back(course, chapter, written) if exchange else 0
     if exchange:
         console.print("in the exchange, too: students find them under Assignments, Fetch Feedback")
-    raise SystemExit(LOOK if failed else 0)
+    raise SystemExit(LOOK if failed or plain else 0)
 
 
 def _zip_for_moodle(course: Path, chapter: str, students: list[str]) -> None:

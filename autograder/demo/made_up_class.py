@@ -15,6 +15,7 @@ import nbformat
 
 from autograder.demo.attacks import QUICK
 from autograder.demo.attacks.attack import Attack
+from autograder.demo.odd import Odd
 from autograder.exercises.assignment import Assignment, CodeExercise, ProofBlocks
 from autograder.exercises.prove import answers_in
 from autograder.release.notebooks import answer_cell
@@ -173,6 +174,14 @@ class Class:
         files = {f"{self.stem}.ipynb": self._bytes(notebook)}
         files = attack.files(files) if attack.files else files
         return Member(name, f"attack: {attack.name}", files, self.nothing, attack.folder)
+
+    def odd(self, name: str, odd: Odd) -> Member:
+        """All answers right, and something about them that must cost nothing."""
+        notebook = self._notebook(self._model)
+        odd.mount(notebook, self.code[0].slug)
+        files = {f"{self.stem}.ipynb": self._bytes(notebook)}
+        files = odd.files(files) if odd.files else files
+        return Member(name, f"odd: {odd.name}", files, self.full)
 
     def earned(self, exercise: CodeExercise, wrong: str) -> float:
         """The points of the tests that it does not list; nothing if it lists the core test."""

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from jinja2 import ChoiceLoader, DictLoader
 from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
@@ -19,6 +20,7 @@ from autograder.typeset.sanitise import OURS, SET_FORMULA
 FILE = "rubrics.json"
 OF_THE_FORMGRADER = "submission_id"
 """Only its pages are made with this."""
+NO_MATHJAX = {"mathjax.html.j2": "{% macro mathjax(url='') %}{% endmacro %}"}
 BESIDE = """<style>
 @media (min-width: 992px) {
   .container { width: 96%; max-width: 1500px; }
@@ -68,6 +70,7 @@ class ShowRubric(Preprocessor):
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         if OF_THE_FORMGRADER not in resources:
             return nb, resources
+        _without_mathjax(self.parent)
         course = Path(CourseDirectory(parent=self).root)
         path = course / "grader" / resources["assignment_id"] / FILE
         rubrics = json.loads(path.read_text()) if path.is_file() else {}
@@ -83,6 +86,17 @@ class ShowRubric(Preprocessor):
         if _typesetter().can_set:
             resources[SET_FORMULA] = _typesetter().formula
         return nb, resources
+
+
+def _without_mathjax(exporter: Any) -> None:
+    """nbgrader's template would fetch it from elsewhere, whatever is configured."""
+    environment = getattr(exporter, "environment", None)
+    if environment is not None and not isinstance(environment.loader, _NoMathjax):
+        environment.loader = _NoMathjax([DictLoader(NO_MATHJAX), environment.loader])
+
+
+class _NoMathjax(ChoiceLoader):
+    """Templates with an empty one in the place of MathJax's."""
 
 
 @cache

@@ -6,7 +6,7 @@ from typing import Any
 from nbconvert.exporters import HTMLExporter
 
 from autograder.grading.journal import Journal
-from autograder.reports.feedback import feedback_page, submissions_of
+from autograder.reports.feedback import feedback_page, plain_page, submissions_of
 from autograder.typeset.typesetter import Typesetter
 
 
@@ -27,5 +27,9 @@ class FeedbackExporter(HTMLExporter):
             return page
         (submission,) = submissions_of(course, stem, [outcome])
         with Typesetter() as typesetter:
-            html = feedback_page(course, stem, submission, typesetter)
+            try:
+                html = feedback_page(course, stem, submission, typesetter)
+            except Exception as error:  # as `course feedback` does
+                self.log.warning("a page could not be set: %s", type(error).__name__)
+                html = plain_page(stem, outcome)
         return html, resources | {"output_extension": ".html"}

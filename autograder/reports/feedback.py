@@ -6,10 +6,12 @@ from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
+from html import escape
 from pathlib import Path
 
 from docutils.nodes import make_id
 
+from autograder.errors import CourseError
 from autograder.files import write_atomically
 from autograder.grading import submissions
 from autograder.grading.journal import Journal, course_lock
@@ -34,9 +36,17 @@ LETTERS = 20_000
 
 
 def write_feedback(
-    course: Path, stem: str, only: str = "*", bar: Callable = iter
+    course: Path,
+    stem: str,
+    only: str = "*",
+    bar: Callable = iter,
+    plain: Callable[[str, str], None] = lambda student, reason: None,
 ) -> list[Submission]:
-    """Write a page for everybody who is graded; say for whom."""
+    """Write a page for everybody who is graded; say for whom.
+
+    No student's content stops another's page: one that cannot be made is written as plain text,
+    and `plain` is told whose it is and why.
+    """
     course = course.resolve()
     with ExitStack() as stack:
         stack.enter_context(course_lock(course))
@@ -47,7 +57,7 @@ def write_feedback(
             return []
         written = []
         for submission in bar(submissions_of(course, stem, graded)):
-            _write(course, stem, submission, typesetter)
+            _write(course, stem, submission, typesetter, plain)
             written.append(submission)
         return written
 
@@ -68,11 +78,23 @@ def submissions_of(course: Path, stem: str, graded: list[Outcome]) -> list[Submi
     ]
 
 
-def _write(course: Path, stem: str, submission: Submission, typesetter: Typesetter) -> None:
+def _write(
+    course: Path,
+    stem: str,
+    submission: Submission,
+    typesetter: Typesetter,
+    plain: Callable[[str, str], None],
+) -> None:
     student = submission.outcome.student
     folder = course / "feedback" / student / stem
     folder.mkdir(parents=True, exist_ok=True)
-    html = feedback_page(course, stem, submission, typesetter)
+    try:
+        html = feedback_page(course, stem, submission, typesetter)
+    except CourseError:
+        raise
+    except Exception as error:  # what a stranger wrote may meet any fault of ours
+        plain(student, f"{type(error).__name__}: {error}"[:200])
+        html = plain_page(stem, submission.outcome)
     write_atomically(folder / f"{stem}.html", html)
     # nbgrader's release_feedback stops for the whole class where one of these is missing
     for name, otherwise in (
@@ -103,6 +125,21 @@ def feedback_page(course: Path, stem: str, submission: Submission, typesetter: T
         repairs=[in_full(note, submission.outline.labels) for note in submission.outcome.repairs],
         incidents=[in_full(note, submission.outline.labels) for note in _told(submission.outcome)],
     )
+
+
+def plain_page(stem: str, outcome: Outcome) -> str:
+    """The marks and verdicts as text alone, in which nothing can go wrong."""
+    lines = [f"{stem}: feedback for {outcome.student}", ""]
+    lines += ["Your page could not be set, so this one shows text alone.", ""]
+    for mark in _redacted(outcome).marks:
+        got = "not marked yet" if mark.points is None else f"{mark.points:g}"
+        lines += ["", f"{mark.cell}: {got} of {mark.most:g} points", *filter(None, [mark.reason])]
+        for finding in mark.findings:
+            lines.append(f"  {'holds' if finding.passed else 'does not hold'}: {finding.property}")
+            lines += [f"    {finding.evidence}"] * (not finding.passed)
+    text = "\n".join(lines).encode(errors="replace").decode()
+    head = f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>{escape(stem)}</title>'
+    return f"{head}<pre>{escape(text)}</pre></html>\n"
 
 
 def _redacted(outcome: Outcome) -> Outcome:

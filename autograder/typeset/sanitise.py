@@ -56,7 +56,7 @@ PLUGINS = tuple(name for name in MarkdownWithMath.DEFAULT_PLUGINS if name != "ta
 OURS = "html_before_cells"
 """In nbconvert's resources, by the id of a cell: what we put before its text as it is."""
 SET_FORMULA = "set_formula"
-"""There, too: sets the formulas of the page; without it MathJax does, fetched from elsewhere."""
+"""There, too: sets the formulas of the page; without it they stay as they were typed."""
 
 LOOKS_LIKE_TAG = re.compile(
     r"""
@@ -98,6 +98,13 @@ def safe_html(source: str, attachments: Any = None, formula: SetFormula | None =
 
     Every letter outside the tags of the allowlist is shown. An HTML comment is not, as in Jupyter.
     """
+    try:
+        return _safe_html(source, attachments, formula)
+    except Exception:  # whatever a parser of strange texts may raise: no text stops a page
+        return Markup(f"<pre>{escape(_encodable(source[:LETTERS]))}</pre>")
+
+
+def _safe_html(source: str, attachments: Any, formula: SetFormula | None) -> Markup:
     more = f"\n\n... and {len(source) - LETTERS} letters more" if len(source) > LETTERS else ""
     renderer = _Renderer(attachments, formula)
     plugins = map(import_plugin, PLUGINS)

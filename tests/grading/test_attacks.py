@@ -28,7 +28,7 @@ from autograder.grading import pool as pool_module
 from autograder.grading.grade_class import Listener, grade_class
 from autograder.grading.outcome import Outcome
 from autograder.grading.pool import LocalPool
-from autograder.grading.redact import for_student
+from autograder.grading.redact import RAISED, WITHHELD, for_student
 from autograder.grading.referee import Job
 from autograder.grading.sentences import in_full
 from autograder.grading.worker import MEMORY
@@ -140,7 +140,7 @@ def attacked(request) -> Graded:
 
 
 def test_the_corpus_is_large_and_every_attack_has_a_name_of_its_own():
-    assert len(ATTACKS) >= 60
+    assert len(ATTACKS) >= 160
     assert len({attack.name for attack in ATTACKS}) == len(ATTACKS)
     assert len(QUICK) == 2 * len(THEMES)
     assert all(attack.held_by for attack in ATTACKS)
@@ -200,7 +200,8 @@ def test_of_hidden_inputs_no_error_tells_a_student(attacked):
     for member in attacked.attackers():
         for mark in attacked.outcomes[member.name].marks:
             for finding in mark.findings:
-                assert not (finding.hidden and "LEAK" in for_student(finding).evidence), member.kind
+                if finding.hidden and not finding.passed:
+                    assert for_student(finding).evidence in (WITHHELD, RAISED), member.kind
 
 
 def test_what_is_kept_is_small_and_carries_no_commands(attacked):

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import re
 import shutil
 from pathlib import Path
 
@@ -118,3 +119,12 @@ def test_what_looks_like_a_tag_is_shown_wherever_it_was_written(course, page, ti
     """In the proof, in the exception, in what was printed, in the file's name."""
     shown = Shown(page(course, "odd")).text
     assert shown.count(ODD) >= times
+
+
+@pytest.mark.whole
+def test_the_formgrader_asks_for_nothing_outside(course):
+    page = for_marking(course, "honest")
+    assert "cdnjs" not in page and "init_mathjax" not in page
+    assert not re.findall(
+        r"""<(?:script|img|link|iframe)[^>]*(?:src|href)=["']?(?:https?:)?//""", page
+    )

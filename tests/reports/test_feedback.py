@@ -11,9 +11,11 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+import nbformat
 import pytest
 from click.testing import CliRunner
 from docutils.nodes import make_id
@@ -21,8 +23,11 @@ from nbgrader.utils import notebook_hash
 
 from autograder.commands.cli import main
 from autograder.exercises.assignment import CodeExercise, load_course
+from autograder.grading.journal import Journal
 from autograder.grading.redact import WITHHELD
 from autograder.paths import ROOT
+from autograder.reports import feedback as feedback_module
+from autograder.reports.feedback import feedback_page, submissions_of
 from autograder.reports.pages import points, sentence
 from autograder.reports.results import mended_since
 from autograder.typeset.typesetter import Typesetter
@@ -314,3 +319,48 @@ def test_without_grades_it_says_what_to_type(graded, tmp_path):
         done = run(verb, STEM, "--course", str(course))
         assert done.exit_code == 2
         assert "course grade 03_softmax" in done.output
+
+
+FORGED = "&#xE000;9&#xE001; $a$ \ue0009\ue001 kept-0-9-"
+
+
+def test_no_students_words_stop_a_page(tmp_path, graded):
+    """Marks that stood for formulas could be forged, and one proof ended it for everybody."""
+    course = copy_of(graded, tmp_path)
+    with Journal(course / "grading" / "journal.db") as journal:
+        outcome = journal.last_recorded("ada", STEM)
+    notebook = nbformat.reads(outcome.notebook, as_version=4)
+    next(cell for cell in notebook.cells if cell.id == PROOF).source = FORGED
+    outcome = replace(outcome, notebook=nbformat.writes(notebook))
+    (submission,) = submissions_of(course, STEM, [outcome])
+    with Typesetter() as typesetter:
+        html = feedback_page(course, STEM, submission, typesetter)
+    assert html.count("kept-0-9-") >= 1
+
+
+def test_a_page_that_cannot_be_set_is_plain_text_and_is_told(tmp_path, graded, monkeypatch):
+    course, told = copy_of(graded, tmp_path), []
+
+    def page(*given, real=feedback_module.feedback_page):
+        if given[2].outcome.student == "bo":
+            raise IndexError("in what bo wrote")
+        return real(*given)
+
+    monkeypatch.setattr(feedback_module, "feedback_page", page)
+    written = feedback_module.write_feedback(
+        course, STEM, plain=lambda student, reason: told.append(student)
+    )
+    assert told == ["bo"] and len(written) > 2
+    shown = (course / "feedback" / "bo" / STEM / f"{STEM}.html").read_text()
+    assert "softmax-check" in shown and "<script" not in shown
+
+
+def test_a_folder_that_is_gone_stops_nobodys_page(tmp_path, graded):
+    course = copy_of(graded, tmp_path)
+    shutil.rmtree(course / "submitted" / "bo")
+    students = {one.outcome.student for one in feedback_module.write_feedback(course, STEM)}
+    assert {"ada", "bo"} <= students
+
+
+def copy_of(graded: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(graded, tmp_path / "course")

@@ -203,6 +203,39 @@ class Ends(Exception):
         "words are cleaned",
         "raise type('<img src=x onerror=alert(1)>\\x1b[2J', (Exception,), {})('<script>alert(1)')",
     ),
+    *(
+        _returns(f"{what}, to be computed with", "counted before anything is computed", value)
+        for what, value in {
+            "matrices of one-byte integers": "2 * (np.ones((8000, 4000), np.int8),)",
+            "matrices of truth values": "2 * (np.ones((7000, 4000), bool),)",
+            "one number that is everywhere in a matrix": "np.broadcast_to(1.0, (20_000, 20_000))",
+            "a vector whose products fill the memory": "np.ones(7_000_000)",
+            "sixty thousand integers": "np.ones(60_000, np.int8)",
+            "an array of thirty-two axes": "np.ones((1,) * 31 + (2,))",
+            "half floats that double": "np.ones((5000, 5000), np.float16)",
+        }.items()
+    ),
+    _returns("an array of objects", NUMBERS_ALONE, "np.array([args, None], dtype=object)"),
+    _does(
+        "an error with a formula that is forged",
+        "marks are secret",
+        "raise ValueError(FORGED)",
+        "FORGED = '&#xE000;9&#xE001; \\ue0009\\ue001 kept-0-9- $x$'",
+    ),
+    _does(
+        "a hidden input, told by the line of an error",
+        "of an error in a hidden test neither line nor type is told",
+        "line = int(abs(float(np.sum(args[0]))) * 1e4) % 50_000\n"
+        "    exec(compile('\\n' * line + 'raise ValueError', NAME.__code__.co_filename, 'exec'))",
+    ),
+    _does(
+        "a hidden input, told by the type of an error",
+        "of an error in a hidden test neither line nor type is told",
+        "import builtins\n"
+        "    kinds = [k for k in vars(builtins).values() if isinstance(k, type)"
+        " and issubclass(k, Exception)]\n"
+        "    raise kinds[int(abs(float(np.sum(args[0]))) * 1e4) % 20]('LEAK')",
+    ),
     _does("no Exception, but its parent", RESTART, "raise BaseException('x')"),
     _does("Ctrl-C from inside", ONE_FAILURE, "raise KeyboardInterrupt"),
     _does("exit from a call", ONE_FAILURE, "sys.exit(0)"),

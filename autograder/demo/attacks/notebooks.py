@@ -58,6 +58,45 @@ def _full_marks_shown(notebook: nbformat.NotebookNode) -> None:
         cell.outputs = [new_output("execute_result", {"text/plain": "100.0"}, execution_count=1)]
 
 
+def _large_pictures(many: int) -> dict[str, dict[str, str]]:
+    from PIL import Image
+
+    out = io.BytesIO()
+    Image.new("L", (6000, 6000)).save(out, "PNG")
+    data = base64.b64encode(out.getvalue()).decode()
+    return {f"{number}.png": {"image/png": data} for number in range(many)}
+
+
+def _many_pictures(notebook: nbformat.NotebookNode) -> None:
+    for cell in _words(notebook):
+        cell.attachments = _large_pictures(60)
+
+
+def _pictures_in_code(notebook: nbformat.NotebookNode) -> None:
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell["attachments"] = _large_pictures(8)
+
+
+def _forged_formulas(notebook: nbformat.NotebookNode) -> None:
+    for cell in _words(notebook):
+        cell.source = "&#xE000;9&#xE001; \ue0009\ue001 kept-0-9- $x$"
+
+
+def _many_formulas(notebook: nbformat.NotebookNode) -> None:
+    for cell in _words(notebook):
+        cell.source = r"$\def\a#1{\frac{#1}{#1}}\a{\a{\a{\a{\a{x}}}}}$ " * 300
+
+
+def _many_parts(files: Files) -> Files:
+    def with_lists(data: bytes) -> bytes:
+        notebook = json.loads(data)
+        notebook["metadata"]["more"] = [[]] * 1_000_000
+        return json.dumps(notebook).encode()
+
+    return {name: with_lists(data) for name, data in files.items()}
+
+
 def _swapped(notebook: nbformat.NotebookNode) -> None:
     """The check of one exercise claims to be that of another."""
     checks = _checks(notebook)
@@ -236,6 +275,11 @@ ATTACKS = (
     Attack("other types of cells", "the notebook is rebuilt", change=_other_types),
     Attack("another kernel", "the notebook is rebuilt", change=_other_kernel),
     Attack("pictures that explode", "pictures are made anew", change=_bomb_attached),
+    Attack("sixty pictures that take seconds each", "so many pixels", change=_many_pictures),
+    Attack("pictures in cells of code", "they are not decoded", change=_pictures_in_code),
+    Attack("a proof with formulas that are forged", "marks are secret", change=_forged_formulas),
+    Attack("three hundred formulas in a proof", "each is bounded", change=_many_formulas),
+    Attack("a million empty lists", "so many parts are read", files=_many_parts),
     Attack("halves of letters", "texts are made whole", change=_half_letters),
     Attack("metadata of the wrong kinds", "only texts are taken", change=_strange_values),
     Attack("a name that climbs", "names are not followed", files=_named("..\\..\\gradebook.ipynb")),

@@ -16,6 +16,26 @@ FULL = message({"value": {"float": "0x1p+0"}, "failure": "", "cause": None, "cha
 
 ATTACKS = (
     Attack(
+        "modules that are none are said to be loaded",
+        "names alone are read",
+        """
+import autograder.sandbox.child as s
+s.Respondent._loaded = lambda self: ['x' * 10**5, 3, None, '../a', 'this'] * 50
+""",
+    ),
+    Attack(
+        "statements without number are said to be left out",
+        "twenty are read, of cells that there are",
+        """
+import autograder.sandbox.child as s
+prepare = s._prepare
+def tell(*given):
+    answer = prepare(*given)
+    return answer | {'stopped': 1000 * [['\\x1b[2J', '<script>'], ['setup', 3], None, ['a']]}
+s._prepare = tell
+""",
+    ),
+    Attack(
         "NumPy's comparisons always agree",
         "the referee compares",
         """
