@@ -13,7 +13,13 @@ from autograder.exercises.new import demand_filled
 from autograder.paths import ROOT
 from autograder.release.build import bundle_of_all, make_release
 from autograder.release.bundle import formulas_called
-from autograder.release.course_folder import COURSE, chapter_folders, nbgrader_api, why
+from autograder.release.course_folder import (
+    COURSE,
+    chapter_folders,
+    nbgrader_api,
+    open_gradebook,
+    why,
+)
 from autograder.release.wheel import make_wheel
 
 
@@ -103,7 +109,7 @@ def release_chapter(folder: Path, course: Path, reseed: bool = False) -> tuple[A
 
 
 def _set_deadline(course: Path, stem: str, due: datetime) -> None:
-    with nbgrader_api(course).gradebook as gradebook:
+    with open_gradebook(course) as gradebook:
         gradebook.update_or_create_assignment(stem, duedate=due.astimezone(UTC))
 
 

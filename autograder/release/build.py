@@ -24,6 +24,7 @@ from autograder.release.bundle import (
 )
 from autograder.release.course_folder import (
     nbgrader_api,
+    open_gradebook,
     prepare_course,
     released_version,
     why,
@@ -65,7 +66,7 @@ def make_release(assignment: Assignment, course: Path, reseed: bool = False) -> 
     """
     prepare_course(course)
     stem, notebook = assignment.stem, source_notebook(assignment)
-    with nbgrader_api(course).gradebook as gradebook:
+    with open_gradebook(course) as gradebook:
         refuse_other_exercises(gradebook, assignment, notebook, course)
     seed = draw_seed() if reseed else secret_seed(course, stem)
     with tempfile.TemporaryDirectory(prefix=".release-", dir=course) as temporary:

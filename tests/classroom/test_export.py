@@ -15,6 +15,7 @@ from autograder.classroom.export import as_canvas, as_moodle, into_moodle_file, 
 from autograder.classroom.marks import read_marks
 from autograder.commands.export import export
 from autograder.commands.extend import extend
+from autograder.commands.init import enrol
 from autograder.grading.gradebook import NotInGradebook
 from autograder.release.course_folder import open_gradebook
 from autograder.roster.extensions import ALL, Extension, read_extensions
@@ -350,6 +351,7 @@ def test_a_spreadsheet_finds_no_formula_in_our_tables(graded):
     """And a platform the very names that it knows."""
     students = [Student(f"s{n}", name, name) for n, name in enumerate(FORMULAS)]
     add_students(graded, students)
+    enrol(graded, students)
     for stem, platform in ((STEM, "csv"), (STEM, "canvas")):
         run(export, graded, stem, "--for", platform)
     tables = [graded / "students.csv", graded / "exports" / f"{STEM}_csv.csv"]
