@@ -5,6 +5,7 @@ as float32, the weights as int8, and the vocabulary. Git and the wheel hold none
 """
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
@@ -14,7 +15,8 @@ from jaxtyping import Float, Int8
 from course_lib._door import check
 
 FOLDER = Path(__file__).resolve().parents[1] / "_build" / "models"
-VOCABULARY = "vocabulary.json"
+VOCABULARY, SUFFIX = "vocabulary.json", ".safetensors"
+KINDS = {"F32": "<f4", "F16": "<f2", "I8": "<i1"}
 EMBEDDINGS = ("tokens", "positions")
 """Tables that are read by rows; all other matrices have an output in each column."""
 SHORTCUT = "widen"
@@ -56,8 +58,7 @@ def read_weights(
     """
     check(precision in get_args(Precision), f"precision is {precision!r}; expected int8 or float32")
     check(dtype in ("float32", "float64"), f"dtype is {dtype!r}; expected float32 or float64")
-    with np.load(_file(source, f"{precision}.npz", folder)) as file:
-        arrays = {name: file[name] for name in file.files}
+    arrays = read_arrays(_file(source, precision + SUFFIX, folder))
     weights: Weights = _as_tree(kind, arrays, "", dtype)
     return weights
 
@@ -80,8 +81,38 @@ def write_weights(weights: tuple, folder: Path) -> None:
         else:
             scaled = quantise(x, by_row=name.endswith(EMBEDDINGS))
             small |= dict(zip((name, f"{name}.rows", f"{name}.columns"), scaled, strict=True))
-    np.savez(folder / "float32.npz", allow_pickle=False, **exact)
-    np.savez(folder / "int8.npz", allow_pickle=False, **small)
+    write_arrays(folder / f"float32{SUFFIX}", exact)
+    write_arrays(folder / f"int8{SUFFIX}", small)
+
+
+def read_arrays(path: Path) -> dict[str, np.ndarray]:
+    """Return the arrays of a file in the safetensors format."""
+    raw = path.read_bytes()
+    start = 8 + int.from_bytes(raw[:8], "little")
+    arrays = {}
+    for name, entry in json.loads(raw[8:start]).items():
+        begin, end = (start + offset for offset in entry["data_offsets"])
+        numbers = np.frombuffer(raw[begin:end], KINDS[entry["dtype"]])
+        arrays[name] = numbers.reshape(entry["shape"])
+    return arrays
+
+
+def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write the safetensors format: the header's length, the header in JSON, raw numbers.
+
+    Wide numbers come first, so that each array begins where JavaScript can map it.
+    """
+    names = {np.dtype(kind): name for name, kind in KINDS.items()}
+    ordered = sorted(arrays.items(), key=lambda item: -item[1].itemsize)
+    header: dict[str, Any] = {}
+    end = 0
+    for name, x in ordered:
+        begin, end = end, end + x.nbytes
+        header[name] = {"dtype": names[x.dtype], "shape": x.shape, "data_offsets": [begin, end]}
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    numbers = (x.tobytes() for _, x in ordered)
+    path.write_bytes(b"".join([len(text).to_bytes(8, "little"), text, *numbers]))
 
 
 def quantise(

@@ -20,7 +20,7 @@ def models() -> None:
     fetch(click.echo)
     for source in CONVERTERS:
         if is_fetched(source):
-            size = (FOLDER / source.name / "int8.npz").stat().st_size / 1e6
+            size = (FOLDER / source.name / "int8.safetensors").stat().st_size / 1e6
             click.echo(
                 f"{source.title}: {source.numbers:,} numbers, {size:.1f} MB in bytes;"
                 f" {source.trained_by}, {source.licence}\n  {source.paper}\n"

@@ -14,8 +14,9 @@ from nbclient import NotebookClient
 from nbformat import v4
 
 from autograder.book import pretrained
+from autograder.typeset.katex import node_binary
 from course_lib import Interventions, ReactionModel
-from course_lib.pretrained import FOLDER
+from course_lib.pretrained import FOLDER, read_arrays
 from course_lib.reaction_model import SOURCE, atoms
 from course_lib.reactions import REACTIONS
 from tests.course_lib.albert import TorchModel, ids_of, state_of
@@ -108,7 +109,30 @@ def test_bytes_are_small_and_close(reader):
     whole = reader.run(AMIDE).streams[-1]
     cosine = (rounded * whole).sum(-1) / np.linalg.norm(rounded, axis=-1)
     assert (cosine / np.linalg.norm(whole, axis=-1)).mean() > 0.999
-    assert (FOLDER / SOURCE.name / "int8.npz").stat().st_size < 8e5
+    assert (FOLDER / SOURCE.name / "int8.safetensors").stat().st_size < 8e5
+
+
+MAPPED = """
+const raw = require("fs").readFileSync(process.argv[1]);
+const start = 8 + Number(raw.readBigUInt64LE(0));
+const header = JSON.parse(raw.subarray(8, start));
+const file = raw.buffer.slice(raw.byteOffset, raw.byteOffset + raw.length);
+const sum = (name, Kind) => {
+  const [begin, end] = header[name].data_offsets;
+  const numbers = new Kind(file, start + begin, (end - begin) / Kind.BYTES_PER_ELEMENT);
+  return numbers.reduce((sum, number) => sum + number, 0);
+};
+console.log(sum("layer.attention.W_Q", Int8Array), sum("guessing.bias", Float32Array));
+"""
+
+
+def test_a_script_can_map_the_file_of_bytes(fetched_models):
+    """The arrays as typed arrays of JavaScript, without copying: the same sums."""
+    path = FOLDER / SOURCE.name / "int8.safetensors"
+    done = subprocess.run([node_binary(), "-e", MAPPED, path], capture_output=True, check=True)
+    arrays = read_arrays(path)
+    sums = [arrays[name].sum(dtype=float) for name in ("layer.attention.W_Q", "guessing.bias")]
+    assert [float(number) for number in done.stdout.split()] == pytest.approx(sums)
 
 
 def test_the_gradient_of_a_loss_is_that_of_autograd(exact, judge):

@@ -13,7 +13,7 @@ from autograder.book import pretrained
 from autograder.typeset.katex import node_binary, npm_package
 from course_lib import Interventions, SentenceEncoder, numerical_gradient
 from course_lib.interventions import run_blocks
-from course_lib.pretrained import FOLDER
+from course_lib.pretrained import FOLDER, read_arrays
 from course_lib.sentence_encoder import LONGEST, SOURCE
 from tests.course_lib.sentences import sentences
 
@@ -80,7 +80,7 @@ def test_vectors_are_those_of_the_publishers_engine(encoder, rounded, answers):
     print(f"199 sentences: largest difference {worst:.1e}, smallest cosine in bytes {cosine:.5f}")
     assert worst < PROMISED
     assert cosine > 0.999
-    assert (FOLDER / SOURCE.name / "int8.npz").stat().st_size < 7.5e6
+    assert (FOLDER / SOURCE.name / "int8.safetensors").stat().st_size < 7.5e6
 
 
 def test_pieces_put_together_are_the_sentence(encoder):
@@ -174,9 +174,8 @@ def test_the_licence_and_the_numbers_are_those_of_the_package(package):
     described = json.loads((package / "package.json").read_text())
     assert described["license"] == SOURCE.licence
     assert f"{described['name']}@{described['version']}" == SOURCE.package
-    with np.load(FOLDER / SOURCE.name / "float32.npz") as file:
-        sizes = {name: file[name].size for name in file.files}
-    numbers = sum(size for name, size in sizes.items() if not name.endswith("eps"))
+    arrays = read_arrays(FOLDER / SOURCE.name / "float32.safetensors")
+    numbers = sum(x.size for name, x in arrays.items() if not name.endswith("eps"))
     assert numbers == SOURCE.numbers
 
 
