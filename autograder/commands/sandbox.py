@@ -11,6 +11,7 @@ from rich.table import Column, Table
 
 from autograder.sandbox.host import NoSandbox, Sandbox
 from autograder.sandbox.probes import GROUPS, Found, surroundings, try_all
+from autograder.sandbox.promises import PROMISES
 from autograder.sandbox.tiers import FLAG, TIERS, Machine, best_tier
 
 COURSE_LIB = Path(__file__).resolve().parents[2] / "course_lib"
@@ -68,7 +69,14 @@ def _as_data(tier: str | None, reason: str, found: list[Found], machine: Machine
         for one in found
     ]
     missing = [vars(refusal) for refusal in machine.refusals]
-    return {"tier": tier, "reason": reason, "attempts": attempts, "missing": missing}
+    promises = [{"promise": one.words, "holds": one.holds(tier, found)} for one in PROMISES]
+    return {
+        "tier": tier,
+        "reason": reason,
+        "attempts": attempts,
+        "missing": missing,
+        "promises": promises,
+    }
 
 
 def _print(
@@ -88,6 +96,10 @@ def _print(
         to.print("[bold red]Do not grade here.[/]" if failed else "Nothing is open.")
     else:
         to.print("[bold red]No sandbox on this machine.[/]", reason)
+    to.print("\nOf what SECURITY.md promises, on this machine:")
+    for promise in PROMISES:
+        verdict = "[green]holds[/]   " if promise.holds(tier, found) else "[bold red]does not[/]"
+        to.print(f"  {verdict}  {promise.words}", soft_wrap=True)
     for refusal in machine.refusals:
         what = f"{refusal.tier}, the better one," if tier == "landlock" else refusal.tier
         to.print(f"\n[bold]{what} cannot be had:[/] {refusal.reason}")

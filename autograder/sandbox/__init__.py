@@ -23,6 +23,7 @@ landlock.py        files out of reach, where there are no namespaces
 system.py          the system calls that Python has no name for
 trial.py           does in a moment what a child needs, to learn whether this machine allows it
 probes.py          what is tried from inside, to prove all this (course sandbox)
+promises.py        what SECURITY.md promises, and on which machine it holds
 
 Of this project the child imports this package and course_lib, and nothing else: there is no more.
 """
