@@ -10,7 +10,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -78,6 +78,8 @@ class Member:
     path: tuple[str, ...]
     """Folders and its own name, from the outside in."""
     open: Callable[[], AbstractContextManager[IO[bytes]]]
+    changed: float = 0.0
+    """Of a file on the disk; the dates in a zip are anybody's word."""
 
     @property
     def is_zip(self) -> bool:
@@ -92,6 +94,8 @@ class Item:
     """Folders, zips and the file's own name, from the outside in."""
     read: Callable[..., bytes]
     """At most so many bytes, and what its hand-in has left. Raises one of UNREADABLE."""
+    changed: float = 0.0
+    """As a member's."""
 
     @property
     def name(self) -> str:
@@ -119,9 +123,9 @@ class Container:
     members: list[Member] = field(default_factory=list)
     damaged: list[Damaged] = field(default_factory=list)
 
-    def add(self, path: tuple[str, ...], opened: Callable[[], Any]) -> None:
+    def add(self, path: tuple[str, ...], opened: Callable[[], Any], changed: float = 0.0) -> None:
         if path and not any(part in IGNORED or part.startswith("._") for part in path):
-            self.members.append(Member(path, opened))
+            self.members.append(Member(path, opened, changed))
 
 
 @contextmanager
@@ -146,7 +150,10 @@ def _folder(source: Path) -> Container:
         if isinstance(entry, Refused):
             listed.damaged.append(Damaged(entry.parts, f"it is {entry.fault} and was not read"))
         else:
-            listed.add(entry, partial(open_beneath, source, *entry))
+            changed = 0.0
+            with suppress(OSError):  # gone since
+                changed = source.joinpath(*entry).lstat().st_mtime
+            listed.add(entry, partial(open_beneath, source, *entry), changed)
     return listed
 
 
@@ -201,7 +208,7 @@ def unfold(
             with member.open() as file:
                 return allowance.read(file, at_most)
 
-        yield Item(path, read)
+        yield Item(path, read, member.changed)
     elif not deep:
         yield Damaged(path, f"zips in zips are followed {DEEP} deep")
     else:

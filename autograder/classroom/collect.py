@@ -96,9 +96,9 @@ class _Candidate:
     notes: tuple[str, ...]
 
     def rank(self, stem: str) -> tuple:
-        """No date is in it: those in a zip are its owner's word."""
         expected = self.name == f"{stem}.ipynb"
-        return self.ours > 0, self.answered, expected, self.owner.upload, self.item.path
+        last = self.owner.upload, self.item.changed, self.item.path
+        return self.ours > 0, self.answered, expected, *last
 
 
 @dataclass
