@@ -113,7 +113,7 @@ def diffusion_quotient(
     r"""How fast Gaussian attention of small width moves a function, per unit of time $s^2/2$.
 
     $(A_s f - f)/(s^2/2) \to \Delta f + 2\,\nabla \log\rho \cdot \nabla f$ as $s \to 0$
-    -- Eq. (10.11).
+    -- Chapter 10.
 
     `points` stand for a density $\rho$, given by its logarithm on a regular grid or by where they
     are. A uniform density leaves the heat equation.
@@ -143,7 +143,7 @@ def heat_kernel_on_circle(
 
     $A_s \propto \sum_m e^{-(\theta_i - \theta_j + 2\pi m)^2/(2s^2)}$, the solution operator of
     $u_t = u_{\theta\theta}$ at $t = s^2/2$: $A_s \cos k\theta = e^{-k^2 s^2/2} \cos k\theta$
-    -- Eq. (10.10).
+    -- Chapter 10.
 
     Exact up to the grid, if it is finer than s; semigroup: $A_s A_s = A_{s\sqrt2}$.
     """

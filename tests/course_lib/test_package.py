@@ -63,8 +63,6 @@ eq-psd is_positive_semidefinite
 eq-exponential-kernel exponential_kernel
 eq-mutual-directed symmetric_and_skew
 eq-row-normalised row_normalised
-eq-heat-circle heat_kernel_on_circle
-eq-drift diffusion_quotient
 eq-back-product projection_vjp
 eq-backward attention_vjp reversed_attention
 eq-central-difference central_difference numerical_gradient
