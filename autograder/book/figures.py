@@ -18,7 +18,7 @@ from sphinx.application import Sphinx
 
 from autograder.book.boxes import CourseDirective
 from autograder.book.markup import html
-from autograder.book.page_models import packed
+from autograder.book.page_models import megabytes
 from autograder.typeset.katex import node_binary
 from course_lib import island
 from course_lib.scoring import scaled_dot_scores
@@ -90,7 +90,7 @@ def eight_heads() -> dict[str, Any]:
         "sentences": sentences,
         "head": HEAD_AT_FIRST,
         "word": sentences[0]["tokens"].index(TOKEN_AT_FIRST) + 1,
-        "megabytes": round(len(packed(SOURCE)) / 1e6, 1),
+        "megabytes": round(megabytes(SOURCE), 1),
     }
 
 

@@ -70,7 +70,7 @@ PARTS = (
     ),
     Part("sphinx-proof", "MIT", "https://sphinx-proof.readthedocs.io", ("proof.css",)),
 )
-MODEL = "models/sentence_encoder.bin"
+MODEL = "models/sentence_encoder/*"
 MODELS_NOTICE = f"""\
 {SOURCE.title} ({SOURCE.licence}), trained by {SOURCE.trained_by}: {SOURCE.paper}
 _static/{MODEL}: the numbers of {SOURCE.package}, rounded to bytes

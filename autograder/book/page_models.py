@@ -1,57 +1,37 @@
-"""A published model as one file for the pages: bytes, scales and vocabulary."""
+"""The published model that a figure can load: its bytes, its scales and its vocabulary."""
 
-import json
+import shutil
 from pathlib import Path
 
-import numpy as np
 from sphinx.application import Sphinx
 
 from course_lib import sentence_encoder
-from course_lib.pretrained import FOLDER, VOCABULARY, Source
+from course_lib.pretrained import FOLDER, SUFFIX, VOCABULARY, Source
 
-MODELS = "_static/models"
+MODELS = Path("_static") / "models"
+FILES = (f"int8{SUFFIX}", VOCABULARY)
+FIGURE = 'data-figure="sentence_heads"'
 
 
 def write_models(app: Sphinx, exception: Exception | None) -> None:
     """Only where a page shows a figure that can load it: it is seven megabytes."""
-    if exception or app.builder.name != "html" or not shown(app):
+    if exception or app.builder.name != "html" or not _is_shown(app):
         return
-    target = Path(app.outdir) / MODELS
-    target.mkdir(parents=True, exist_ok=True)
     source = sentence_encoder.SOURCE
-    (target / file_name(source)).write_bytes(packed(source))
+    target = Path(app.outdir) / MODELS / source.name
+    target.mkdir(parents=True, exist_ok=True)
+    for name in FILES:
+        shutil.copy(FOLDER / source.name / name, target)
 
 
-def shown(app: Sphinx) -> bool:
+def _is_shown(app: Sphinx) -> bool:
     pages = (Path(app.outdir) / f"{page}.html" for page in app.env.found_docs)
-    return any(
-        page.is_file() and 'data-figure="sentence_heads"' in page.read_text() for page in pages
-    )
+    return any(page.is_file() and FIGURE in page.read_text() for page in pages)
 
 
-def file_name(source: Source) -> str:
-    return f"{source.name}.bin"
-
-
-def packed(source: Source, folder: Path = FOLDER) -> bytes:
-    """The size of a header, the header as JSON, then the numbers of all arrays.
-
-    Raises FileNotFoundError where the model has not been fetched.
-    """
-    arrays, numbers, size = {}, [], 0
-    with np.load(folder / source.name / "int8.npz") as file:
-        for name in file.files:
-            array = file[name]
-            dtype = array.dtype.newbyteorder("<")
-            # arrays of floats begin where four bytes begin
-            padding = -size % 4
-            numbers.append(bytes(padding) + array.astype(dtype).tobytes())
-            size += padding
-            arrays[name] = [array.dtype.name, list(array.shape) or [1], size]
-            size += array.nbytes
-    vocabulary = json.loads((folder / source.name / VOCABULARY).read_text(encoding="utf-8"))
-    header = json.dumps({"vocabulary": vocabulary, "arrays": arrays}, ensure_ascii=False).encode()
-    return len(header).to_bytes(4, "little") + header + b"".join(numbers)
+def megabytes(source: Source, folder: Path = FOLDER) -> float:
+    """What a reader fetches. Raises FileNotFoundError where nobody has fetched it here."""
+    return sum((folder / source.name / name).stat().st_size for name in FILES) / 1e6
 
 
 def setup(app: Sphinx) -> None:

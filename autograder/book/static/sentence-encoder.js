@@ -1,44 +1,53 @@
 // The published sentence encoder in plain JavaScript: course_lib/sentence_encoder.py, the same
 // formulas in the same order (a test compares them). Weights come as bytes with a scale for each
-// row and column, in the one file that autograder/book/page_models.py writes.
+// row and column, in the files that autograder/book/page_models.py puts beside the pages.
 
 const HEADS = 4;
 const LONGEST = 128;
 const RESERVED = 6;
 const WORD = "\u2581"; // a word begins
+const KINDS = { I8: Int8Array, F16: Uint16Array, F32: Float32Array };
 
-/** A model to be run; `told` hears how many bytes have come and how many there are. */
-export async function load(address, told = () => {}) {
+/** The model in a folder; `told` hears how many bytes of it have come. */
+export async function load(folder, told = () => {}) {
+  const [weights, vocabulary] = await Promise.all([
+    bytes(new URL("int8.safetensors", folder), told),
+    fetched(new URL("vocabulary.json", folder)).then((answer) => answer.json()),
+  ]);
+  return model(weights, vocabulary);
+}
+
+async function fetched(address) {
   const answer = await fetch(address);
   if (!answer.ok) throw new Error(`${answer.status} ${answer.statusText}`);
+  return answer;
+}
+
+async function bytes(address, told) {
   const parts = [];
   let come = 0;
-  for (const reader = answer.body.getReader(); ; ) {
+  for (const reader = (await fetched(address)).body.getReader(); ; ) {
     const { done, value } = await reader.read();
     if (done) break;
     parts.push(value);
     told((come += value.length));
   }
-  const bytes = new Uint8Array(come);
-  let at = 0;
-  for (const part of parts) bytes.set(part, (at += part.length) - part.length);
-  return model(bytes.buffer);
+  return new Blob(parts).arrayBuffer();
 }
 
-/** The model in these bytes. */
-export function model(buffer) {
-  const size = new DataView(buffer).getUint32(0, true);
-  const { vocabulary, arrays } = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, size)));
+/** The model in the bytes of a safetensors file; each array begins where it can be mapped. */
+export function model(buffer, vocabulary) {
+  const begin = 8 + Number(new DataView(buffer).getBigUint64(0, true));
+  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, begin - 8)));
   const read = (name) => {
-    const [dtype, [rows, columns = 1], offset] = arrays[name];
-    const [begin, count] = [4 + size + offset, rows * columns];
-    if (dtype === "int8") return { rows, columns, x: new Int8Array(buffer, begin, count) };
-    if (dtype === "float32") return { rows, columns, x: new Float32Array(buffer.slice(begin, begin + 4 * count)) };
-    return { rows, columns, x: Float32Array.from(new Uint16Array(buffer.slice(begin, begin + 2 * count)), half) };
+    const { dtype, shape, data_offsets } = header[name];
+    const [rows = 1, columns = 1] = shape;
+    const mapped = new KINDS[dtype](buffer, begin + data_offsets[0], rows * columns);
+    return { rows, columns, x: dtype === "F16" ? Float32Array.from(mapped, half) : mapped };
   };
   const matrix = (name) => {
     const { rows, columns, x } = read(name);
-    if (!arrays[`${name}.rows`]) return { rows, columns, x };
+    if (!header[`${name}.rows`]) return { rows, columns, x };
     const [down, across] = [read(`${name}.rows`).x, read(`${name}.columns`).x];
     return { rows, columns, x: Float32Array.from(x, (value, k) => value * down[Math.floor(k / columns)] * across[k % columns]) };
   };

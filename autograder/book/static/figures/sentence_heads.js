@@ -138,7 +138,7 @@ export function wake(root, { data, change }) {
     button.disabled = true;
     try {
       encoder ??= await import("../sentence-encoder.js");
-      const address = new URL("../models/sentence_encoder.bin", import.meta.url);
+      const address = new URL("../models/sentence_encoder/", import.meta.url);
       model = await encoder.load(address, (bytes) => (status.textContent = `${print(bytes / 1e6, 1)} of ${data.megabytes} MB`));
     } catch {
       button.disabled = false;
