@@ -17,8 +17,8 @@ CourseError                 exit code 2: nothing was done; the message says what
 ├── NoSandbox               this machine does not hold a submission       sandbox.host
 │   └── WrongWorker         a worker has other code or versions           grading.cluster
 ├── NoKatex                 formulas cannot be set                        typeset.katex
-├── NoModel                 a published model cannot be fetched           book.pretrained
-└── NoLicence               a package came without its licence            book.notices
+├── NoLicence               a package came without the text of its own    book.notices
+└── NoModel                 a published model cannot be fetched           book.pretrained
 
 A verb lets them pass: click prints the message and ends with the exit code, so there is no
 traceback and no `except` in each verb; commands.cli makes one of each OSError, too. What ends one

@@ -252,6 +252,7 @@ def collect_from_exchange(
         if only not in (None, "*", student):
             continue
         folder = course / "submitted" / student / stem
+        _sweep(folder.parent)
         before_this = handed_in(course, stem, student)
         if folder.is_dir() and before_this and one.time <= before_this:
             report.unchanged.append(student)
@@ -318,8 +319,6 @@ def _copy(exchange: Exchange, one: _HandIn, target: Path) -> list[str]:
     Stopped anywhere, nothing of before is lost, and the next run completes it.
     """
     stem, problems = target.name, []
-    for left in target.parent.glob(UNFINISHED):
-        shutil.rmtree(left)
     copy = target.with_name(f".{stem}.{secrets.token_hex(8)}.unfinished")
     copy.mkdir(parents=True)
     try:
@@ -334,9 +333,14 @@ def _copy(exchange: Exchange, one: _HandIn, target: Path) -> list[str]:
         with suppress(OSError):
             shutil.rmtree(copy)
         raise
-    for left in target.parent.glob(UNFINISHED):
-        shutil.rmtree(left)
+    _sweep(target.parent)
     return problems
+
+
+def _sweep(folder: Path) -> None:
+    """What a command that was killed has left."""
+    for left in folder.glob(UNFINISHED):
+        shutil.rmtree(left) if left.is_dir() else left.unlink()
 
 
 def _copy_files(exchange: Exchange, one: _HandIn, copy: Path) -> list[str]:

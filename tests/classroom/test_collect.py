@@ -17,6 +17,7 @@ from click.testing import CliRunner
 
 from autograder.classroom import archives
 from autograder.classroom.collect import Collected, collect_from
+from autograder.classroom.forget import files_of
 from autograder.commands.cli import main
 from autograder.commands.collect import collect
 from autograder.exercises.cell_ids import COMMON
@@ -253,6 +254,8 @@ def test_two_hand_ins_of_one_student_are_both_kept_for_a_person_to_decide(
     assert all(str(path) in report.problems[0][1] for path in kept.values())
     collect_from(course, STEM, [kept[first]], older_too=True)
     assert there(course) == {"ada": first}
+    record = course / "collected" / STEM / "taken" / "ada.json"
+    assert {aside, record} <= set(files_of(course, "ada")), "what course forget removes"
 
 
 def test_the_same_twice_is_no_question(course, take, notebook):

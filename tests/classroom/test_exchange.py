@@ -2,7 +2,9 @@
 
 import os
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -76,6 +78,47 @@ def test_what_each_handed_in_is_taken_and_the_newest_stays(course, exchange, not
     (kept,) = (course / "collected" / STEM / "earlier" / ADA).iterdir()
     assert kept.read_bytes() == notebook
     assert [path.name for path in folder.parent.iterdir()] == [STEM]
+
+
+def test_killed_at_any_moment_nothing_is_lost_and_nothing_there_twice(course, exchange, notebook):
+    newer = answered(notebook, "newer")
+    hand_in(ADA, exchange.inbound, STEM, {NAME: notebook})
+    collect_from_exchange(course, STEM)
+    hand_in(ADA, exchange.inbound, STEM, {NAME: newer}, time=TIME.replace("12:", "13:"))
+    folder = course / "submitted" / ADA
+    before = shutil.copytree(folder, course.parent / "before")
+    steps, finished = 0, False
+    while not finished:
+        steps += 1
+        shutil.rmtree(folder)
+        shutil.copytree(before, folder)
+        child = os.fork()
+        if child == 0:
+            kill_at_step(steps)
+            try:
+                collect_from_exchange(course, STEM)
+            finally:
+                os._exit(0)
+        finished = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        kept = {path.read_bytes() for path in course.rglob(f"*/{ADA}/**/*.ipynb")}
+        assert notebook in kept, steps
+        collect_from_exchange(course, STEM)
+        assert [path.name for path in folder.iterdir()] == [STEM]
+        assert (folder / STEM / NAME).read_bytes() == newer
+    assert steps > 3
+
+
+def kill_at_step(step: int) -> None:
+    """Kills this process before its n-th change of a name."""
+    left = [step]
+
+    def before(event: str, _: object) -> None:
+        if event in ("os.rename", "os.mkdir", "shutil.rmtree"):
+            left[0] -= 1
+            if not left[0]:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(before)
 
 
 def links(secret: Path, notebook: bytes) -> dict[str, dict]:
