@@ -96,6 +96,7 @@ LEFT_OUT = {
 }
 """Paths in the archives that no cell and no answer imports: a reader does not wait for them."""
 USED_BY_MATPLOTLIB = ("html", "plistlib.py", "xml")
+MASKED_ARRAYS = "numpy/ma"
 """Of Python's library; they come with it."""
 COMPILE = """
 import { pathToFileURL } from "node:url";
@@ -164,6 +165,8 @@ def packed_once(tell: Callable[[str], None] = lambda message: None) -> Path:
                     _unzip(wheel, pictures)
                 for used in USED_BY_MATPLOTLIB:
                     shutil.move(standard / used, pictures / used)
+                (pictures / "numpy").mkdir()
+                shutil.move(others / MASKED_ARRAYS, pictures / MASKED_ARRAYS)
                 trees = {
                     STANDARD: Tree(standard, "/lib/python314.zip", alone=True),
                     OTHERS: Tree(others, alone=True),
@@ -171,7 +174,6 @@ def packed_once(tell: Callable[[str], None] = lambda message: None) -> Path:
                 }
                 for name, tree in trees.items():
                     _leave_out(tree.folder, LEFT_OUT[name].split())
-                (others / "numpy" / "f2py.py").touch()  # "from numpy import *" asks for it
                 _subset_fonts(pictures)
                 library = Path(temporary, "library")
                 shutil.copytree(ROOT / "course_lib", library / "course_lib", ignore=NO_CACHES)
