@@ -96,10 +96,12 @@ def _print(
         to.print("[bold red]Do not grade here.[/]" if failed else "Nothing is open.")
     else:
         to.print("[bold red]No sandbox on this machine.[/]", reason)
-    to.print("\nOf what SECURITY.md promises, on this machine:")
+    hold = [promise for promise in PROMISES if promise.holds(tier, found)]
+    to.print(f"{len(hold)} of the {len(PROMISES)} promises in SECURITY.md hold on this machine.")
     for promise in PROMISES:
-        verdict = "[green]holds[/]   " if promise.holds(tier, found) else "[bold red]does not[/]"
-        to.print(f"  {verdict}  {promise.words}", soft_wrap=True)
+        if every or promise not in hold:
+            verdict = "[green]holds[/]   " if promise in hold else "[bold red]does not[/]"
+            to.print(f"  {verdict}  {promise.words}", soft_wrap=True)
     for refusal in machine.refusals:
         what = f"{refusal.tier}, the better one," if tier == "landlock" else refusal.tier
         to.print(f"\n[bold]{what} cannot be had:[/] {refusal.reason}")

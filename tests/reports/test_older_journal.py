@@ -138,7 +138,7 @@ def test_a_run_that_was_stopped_is_recorded_and_pages_show_the_same(course):
     run(course, "feedback", STEM)
     page = (course / "feedback" / "ada" / STEM / f"{STEM}.html").read_text()
     assert "<strong>1</strong> of 9 points" in page
-    assert "Its numbers stay with the grader." in page and "It raised ValueError, line 3" in page
+    assert "Its numbers stay with the grader." in page and "It raised an exception" in page
     assert "your cells stop with NameError" in page.lower().replace("nameerror", "NameError")
     assert "Ada Lovelace.ipynb" in page
     run(course, "report", STEM)
