@@ -96,7 +96,7 @@ LEFT_OUT = {
 }
 """Paths in the archives that no cell and no answer imports: a reader does not wait for them."""
 USED_BY_MATPLOTLIB = ("html", "plistlib.py", "xml")
-MASKED_ARRAYS = "numpy/ma"
+POLYNOMIALS = "numpy/polynomial"
 """Of Python's library; they come with it."""
 COMPILE = """
 import { pathToFileURL } from "node:url";
@@ -166,7 +166,7 @@ def packed_once(tell: Callable[[str], None] = lambda message: None) -> Path:
                 for used in USED_BY_MATPLOTLIB:
                     shutil.move(standard / used, pictures / used)
                 (pictures / "numpy").mkdir()
-                shutil.move(others / MASKED_ARRAYS, pictures / MASKED_ARRAYS)
+                shutil.move(others / POLYNOMIALS, pictures / POLYNOMIALS)
                 trees = {
                     STANDARD: Tree(standard, "/lib/python314.zip", alone=True),
                     OTHERS: Tree(others, alone=True),

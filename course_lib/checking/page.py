@@ -14,6 +14,7 @@ import linecache
 import logging
 import sys
 import traceback
+import warnings
 from collections.abc import Iterator, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
@@ -112,7 +113,8 @@ def _left_open() -> list[Any]:
 
 def _picture(figure: Any) -> tuple[bytes, str]:
     png = io.BytesIO()
-    figure.savefig(png, format="png", bbox_inches="tight", dpi=figure.dpi)
+    with warnings.catch_warnings(action="ignore"):  # on its layout, which no notebook shows either
+        figure.savefig(png, format="png", bbox_inches="tight", dpi=figure.dpi)
     return png.getvalue(), getattr(figure, "alt", "")
 
 

@@ -68,7 +68,7 @@ def _bring_leaf_back(value: Any, library: str) -> Any:
             raise Unusable("a tensor without values", ", on the device meta")
         there = there.double() if there.dtype.is_floating_point else there
         return Returned.of(there.cpu().resolve_neg().numpy(), dtype, device)
-    masked = sys.modules.get("numpy.ma")  # in a page it comes with Matplotlib, if at all
+    masked = sys.modules.get("numpy.ma")  # slow to import, and there if it was used
     if masked and isinstance(value, masked.MaskedArray):
         raise Unusable("a masked array")
     if isinstance(value, (np.ndarray, np.generic)):

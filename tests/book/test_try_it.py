@@ -116,7 +116,7 @@ def test_the_size_is_as_announced(browser, address):
         re.search(r"MEGABYTES = { python: (\d+)", (STATIC / "python.js").read_text())[1]
     )
     arrived = start_python(browser, f"{address}/chapters/{CHAPTER}.html", SOFTMAX.solution).bytes
-    assert announced - 0.6 < arrived / 1e6 <= announced
+    assert announced - 0.6 < arrived / 1e6 <= announced + 0.05
 
 
 @pytest.mark.parametrize("kind", ANSWERS)
