@@ -54,7 +54,7 @@ async () => {
 }"""
 ALL_HAS_COME = """
 () => [...document.images].every(one => one.complete)
-  && [...document.querySelectorAll(".moving-figure")].every(one => "started" in one.dataset)"""
+  && [...document.querySelectorAll("[data-figure]")].every(one => "started" in one.dataset)"""
 SETTLED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 

@@ -260,10 +260,10 @@ MAY_WRITE_PLAINLY = {
     "autograder/release/build.py": "the same",
     "autograder/release/handout": "a program of the student's",
     "autograder/grading/package.py": "in memory",
-    "autograder/grading/grade_class.py": "a copy of a time, which grading makes again",
     "autograder/reports/figures.py": "in memory",
     "autograder/exercises/mutants.py": "a copy of a tree in memory",
     "autograder/classroom/collect.py": "into a temporary folder, before the best of them is put",
+    "autograder/classroom/exchange.py": "into a copy, which is moved when it is whole",
     "autograder/classroom/feedback_zip.py": "through open_atomically",
     "autograder/typeset/katex.py": "what npm installs from, in a folder that it makes anew",
 }

@@ -18,6 +18,7 @@ from course_lib.sentence_encoder import SOURCE
 FILE = "licences.txt"
 OURS = Path(__file__).resolve().parent / "static"
 MADE_HERE = ("course.css", "python/*.ipynb", "python/0*.packed", "python/1*.packed")
+MADE_HERE += ("python/course_lib.packed",)
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,7 @@ MODELS_NOTICE = f"""\
 _static/{MODEL}: the numbers of {SOURCE.package}, rounded to bytes
 """
 PYTHON = ("python/pyodide*", "python/standard.packed", "python/libraries.packed")
+PYTHON += ("python/pictures.packed",)
 PYTHONS_OWN = "python/LICENSES.txt"
 """Written by autograder/book/runtime.py beside what it speaks of."""
 

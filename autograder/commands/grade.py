@@ -15,7 +15,7 @@ from autograder.commands.options import course_option
 from autograder.grading.changes import before_and_after, tests_changed, write_changes
 from autograder.grading.devices import NO_CUDA, NO_GPU_IN_THE_SANDBOX, TRUSTED, cuda_here
 from autograder.grading.grade_class import Listener, Pool, Report, grade_class
-from autograder.grading.notes import Note
+from autograder.grading.notes import Kind, Note
 from autograder.grading.outcome import Outcome
 from autograder.grading.pool import LocalPool
 from autograder.grading.sentences import in_full
@@ -27,6 +27,8 @@ from autograder.untrusted import printable
 
 NOT_GRADED, PROBLEMS = 2, 1
 A_LINE = 2_000
+ALIKE = 3
+"""Notes of one kind on one submission that are said in full."""
 SAME = "the same command goes on from there"
 
 
@@ -154,15 +156,24 @@ class Bar:
 
     def done(self, outcome: Outcome, problems: list[Note]) -> None:
         mended = [repair for repair in outcome.repairs if repair not in problems]
+        alike: dict[Kind, list[Note]] = {}
         for note in [*problems, *mended]:
-            self.left_out(outcome.student, note)
+            alike.setdefault(note.kind, []).append(note)
+        for notes in alike.values():
+            for note in notes[:ALIKE]:
+                self.left_out(outcome.student, note)
+            if more := notes[ALIKE:]:
+                self._say(outcome.student, f"and {len(more)} more of this kind")
         for task in self._progress.tasks:
             rate = f"{task.speed:.1f} a second" if task.speed else ""
             self._progress.update(task.id, advance=1, rate=rate)
 
     def left_out(self, student: str, problem: Note) -> None:
+        self._say(student, in_full(problem, self._exercises))
+
+    def _say(self, student: str, sentence: str) -> None:
         # a student's process may have said part of it
-        line = printable(f"{self._label(student)}: {in_full(problem, self._exercises)}", A_LINE)
+        line = printable(f"{self._label(student)}: {sentence}", A_LINE)
         self.console.print(line, markup=False, highlight=False)
 
     def __enter__(self) -> "Bar":

@@ -76,7 +76,28 @@ PROMISES = (
         EVERYWHERE,
         ("tests/grading/test_pages.py", "tests/reports/test_feedback.py"),
     ),
-    Promise("No link in what was handed in is followed.", EVERYWHERE, ("tests/test_untrusted.py",)),
+    Promise(
+        "No link in what was handed in is followed, not even by nbgrader's own commands.",
+        EVERYWHERE,
+        ("tests/test_untrusted.py", "tests/classroom/test_exchange.py"),
+    ),
+    Promise(
+        "Nobody hands in in the name of another; where two hand-ins are said to be one student's, "
+        "a person decides.",
+        EVERYWHERE,
+        ("tests/classroom/test_collect.py", "tests/classroom/test_exchange.py"),
+    ),
+    Promise(
+        "In nbgrader's exchange no student changes, reads or anticipates another's hand-in or a "
+        "release; one where a student could is refused.",
+        EVERYWHERE,
+        ("tests/classroom/test_exchange.py", "tests/classroom/test_hub.py"),
+    ),
+    Promise(
+        "Collecting one hand-in takes seconds, whatever it unfolds into.",
+        EVERYWHERE,
+        ("tests/classroom/test_collect.py",),
+    ),
     Promise(
         "A right answer gets its points whatever stands beside it, and the same file gets the same "
         "mark each time.",

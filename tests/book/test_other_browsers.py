@@ -92,6 +92,7 @@ class Walk:
         self.wait_for("$('.proof-blocks.ready')")
         for letter in PROOF.solution:
             self.press(f".proof-blocks [data-letter={letter}] .move-in", ENTER)
+        self.press(".proof-blocks .check-proof", ENTER)
         verdict = self.engine.run("return $('.proof-blocks .verdict').textContent")
         assert f"{PROOF.points:g} of {PROOF.points:g} points" in verdict
 

@@ -80,7 +80,7 @@ def test_formulas_are_set_without_javascript(page, visits, site):
 
 
 def has_formulas(page: str) -> bool:
-    return Path(page).stem[0].isdigit() or Path(page).stem == "symbols"
+    return Path(page).stem[0].isdigit() or Path(page).stem in ("symbols", "kernels_further")
 
 
 @every_page

@@ -208,6 +208,7 @@ def test_large_submissions_and_large_outcomes_meet_without_waiting_for_each_othe
     grading.join(120)
     for worker in pool._team:
         worker.process.kill()
+        worker.process.wait()
     assert all(as_due(found[member.name], member) for member in members)
 
 

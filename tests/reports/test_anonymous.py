@@ -40,6 +40,9 @@ from tests.grading.gradebook_fixtures import STEM
 
 pytestmark = pytest.mark.whole
 
+DOT = (  # one white pixel
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mP8/x8AAusB9YlR8XQAAAAASUVORK5CYII="
+)
 TOKEN = re.compile("zq[0-9]+qz", re.IGNORECASE)
 Files = dict[str, bytes]
 
@@ -162,6 +165,24 @@ def without_answer(notebook) -> None:
     notebook.cells = [cell for cell in notebook.cells if cell.id != "row-means"]
 
 
+def needs_what_fails(notebook, exception: str) -> None:
+    notebook.cells.insert(2, new_code_cell(f"shift = 1\nshift = int('{exception}')"))
+    cell(notebook, "row-means").source = "def row_means(x):\n    return x + shift"
+
+
+def needs_what_leaves(notebook, word: str) -> None:
+    leave = f"def leave():\n    raise SystemExit('{word}')\nshift = leave()"
+    notebook.cells.insert(2, new_code_cell(leave))
+    cell(notebook, "row-means").source = "def row_means(x):\n    return x + shift"
+
+
+def many_pictures(notebook) -> None:
+    proof = cell(notebook, "mean-of-a-shift")
+    names = [f"{token('a file name')}.png" for _ in range(3)]
+    proof.source = "".join(f"![](attachment:{name})" for name in names)
+    proof["attachments"] = {name: {"image/png": DOT} for name in names}
+
+
 def changed_set_up(notebook) -> None:
     cell(notebook, "set-up").source += f"\n# {token('an answer')}"
 
@@ -176,6 +197,15 @@ class Deadly(Job):
 def killed_workers(pool: "OneByOne", job: Job) -> Iterator:
     with LocalPool(pool.folder, STEM, 1) as local:
         yield from local.grade([Deadly(**vars(job))])
+
+
+def slow_judge(pool: "OneByOne", job: Job) -> Iterator:
+    with LocalPool(pool.folder, STEM, 1, referee_seconds=0.001) as local:
+        yield from local.grade([job])
+
+
+def second_run(pool: "OneByOne", job: Job) -> Iterator:
+    yield worker._grade(pool.grader, job).graded_again()
 
 
 def killed_cluster(pool: "OneByOne", job: Job) -> Iterator:
@@ -264,6 +294,14 @@ def canaries() -> Iterator[Canary]:
         wrong("    return x"),
         befall=failing(Grader, "grade", RuntimeError(token("an exception of ours"))),
     )
+    yield one("an answer that leaves", changed(lambda n: needs_what_leaves(n, token("a word"))))
+    yield one("a line that fails", changed(lambda n: needs_what_fails(n, token("an exception"))))
+    yield one(
+        "many parts", lambda r: as_files(answered(r)), befall=setting(rebuild, PARTS_AT_MOST=5)
+    )
+    yield one("many pictures", changed(many_pictures), befall=setting(rebuild, IMAGES_AT_MOST=1))
+    yield one("a slow judge", wrong("    return x"), pool=slow_judge)
+    yield one("a second run", wrong("    return x"), pool=second_run)
     yield one("death of the workers", wrong("    return x"), pool=killed_workers)
     yield one("death of a cluster", wrong("    return x"), pool=killed_cluster)
     yield one("somebody who is not in the list", wrong("    return x"), in_gradebook=False)

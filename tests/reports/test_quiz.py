@@ -102,8 +102,9 @@ def test_numbers_are_said_as_one_writes_them_by_hand(value, words):
     assert said(np.array(value, dtype=float)) == words
 
 
-def test_the_sheet_is_for_students_and_the_key_is_not(tmp_path):
-    words = ["quiz", "03_softmax", "--seed", "7", "--to", str(tmp_path)]
+def test_the_sheet_is_for_students_and_the_key_is_not(tmp_path, released_softmax):
+    course = ["--course", str(released_softmax)]
+    words = ["quiz", "03_softmax", "--seed", "7", "--to", str(tmp_path), *course]
     assert CliRunner().invoke(main, words, catch_exceptions=False).exit_code == 0
     sheet, key = (tmp_path / f"03_softmax-7{of}.html" for of in ("", "-key"))
     questions = make_quiz(load_assignment(ROOT / "solutions" / "03_softmax"), 7, 6)
