@@ -1,7 +1,8 @@
 """The code cells of a page as its script needs them, to run them where they stand.
 
 A page shows most of its cells; the script gets the text of the others. PyTorch does not run in a
-browser: of a cell that needs it, the script gets the statements that do without.
+browser, and the weights of published models are not there: of a cell that needs them, the script
+gets the statements that do without.
 """
 
 import ast
@@ -19,7 +20,7 @@ from autograder.book.build_state import state_of
 from autograder.book.execution import notebook_of
 
 UNSEEN = {"remove-cell", "remove-input"}
-ELSEWHERE = "torch"
+ELSEWHERE = {"torch", "course_lib.sentence_encoder", "course_lib.reaction_model"}
 
 
 def cells_for_script(notebook: NotebookNode) -> list[dict[str, Any]]:
@@ -50,7 +51,7 @@ def _without_torch(source: str, needs_torch: set[str]) -> Iterator[str]:
                     imported |= {alias.name.partition(".")[0] for alias in names}
                     stored |= {(a.asname or a.name).partition(".")[0] for a in names}
                 case ast.ImportFrom(module=str(module), names=names):
-                    imported.add(module.partition(".")[0])
+                    imported |= {module.partition(".")[0], module}
                     stored |= {alias.asname or alias.name for alias in names}
                 case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                     stored.add(name)
@@ -63,7 +64,7 @@ def _without_torch(source: str, needs_torch: set[str]) -> Iterator[str]:
                     | ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"))
                 ):
                     changed.add(name)
-        if ELSEWHERE in imported or loaded & needs_torch:
+        if ELSEWHERE & imported or loaded & needs_torch:
             needs_torch |= stored | changed
         else:
             needs_torch -= stored

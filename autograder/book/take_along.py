@@ -1,6 +1,7 @@
 """Each chapter as a notebook that runs from top to bottom, and all of them as one zip.
 
-The zip holds the whole of course_lib and the versions by which the pages were executed. What is
+The zip holds the whole of course_lib, the weights of the published models as bytes, and the
+versions by which the pages were executed. What is
 marked up for the pages alone becomes plain Markdown.
 """
 
@@ -19,11 +20,16 @@ from sphinx.application import Sphinx
 
 from autograder.book.build_state import state_of
 from autograder.book.execution import executed_notebook
+from autograder.book.page_models import FILES
+from autograder.book.pretrained import is_fetched
 from autograder.files import zip_folder
 from autograder.paths import ROOT
 from autograder.release.bundle import write_requirements
+from course_lib import reaction_model, sentence_encoder
+from course_lib.pretrained import FOLDER
 
 NAME = "chapters_to_run"
+MODELS = (sentence_encoder.SOURCE, reaction_model.SOURCE)
 GLUE = "from myst_nb import glue"
 NO_GLUE = """\
 def glue(name, value, display=True):
@@ -207,6 +213,11 @@ def write_folder(folder: Path, notebooks: dict[str, NotebookNode]) -> None:
     shutil.copytree(ROOT / "course_lib", folder / "course_lib", ignore=no_caches)
     for stem, notebook in notebooks.items():
         nbformat.write(notebook, folder / f"{stem}.ipynb")
+    for source in filter(is_fetched, MODELS):
+        weights = FOLDER.relative_to(ROOT) / source.name
+        (folder / weights).mkdir(parents=True)
+        for name in FILES:
+            shutil.copy(ROOT / weights / name, folder / weights)
     write_requirements(folder)
     (folder / "environment.yml").write_text(ENVIRONMENT)
     (folder / "README.md").write_text(README)

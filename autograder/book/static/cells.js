@@ -5,7 +5,7 @@ import { endOf, MEGABYTES, ON_ITS_WAY, python } from "./python.js";
 
 const SECONDS = 120;
 const DRAWS = /\bplots\.|\bplt\.|\bmatplotlib\b/;
-const ON_YOUR_MACHINE = "This cell uses PyTorch, which runs on your own machine:";
+const ON_YOUR_MACHINE = "This cell uses PyTorch or a published model, which run on your own machine:";
 const TAKE_ALONG = "take this chapter along.";
 const NO_WORDS = "The figure that your code draws; nothing describes it.";
 
