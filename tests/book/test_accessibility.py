@@ -34,7 +34,7 @@ IN_USE = """
 def put_to_use(tab):
     """Answers chosen, proofs begun, figures awake, every cell open, an answer checked in one."""
     tab.wait_for_load_state("networkidle")
-    for figure in tab.locator(".moving-figure").all():
+    for figure in tab.locator("[data-figure]").all():
         figure.evaluate("one => one.scrollIntoView()")
         figure.locator("fieldset:enabled").wait_for()
     tab.evaluate(IN_USE)
