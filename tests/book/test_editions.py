@@ -77,4 +77,4 @@ def test_the_edition_for_a_class_holds_no_line_of_an_answer(tmp_path):
     config.write_text(config.read_text().replace("answers: never", "answers: open"))
     assert build(root) == ""
     opened = {line for line, _ in in_files(root / "_build" / "html", lines)}
-    assert len(opened) > len(lines) / 4, "the search itself finds what is there"
+    assert len(opened) > 10, "the search itself finds what is there"

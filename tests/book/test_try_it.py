@@ -321,7 +321,7 @@ def test_a_slow_line_is_waited_for_and_one_that_stalls_is_not(context, address):
     cell.tab.clock.install()
     cell.open()
     assert cell.box.get_by_role("progressbar", name="How much of Python has come").is_visible()
-    comes = "share => document.querySelector('progress').value > share"
+    comes = "share => document.querySelector('#ex-softmax progress').value > share"
     cell.tab.wait_for_function(comes, arg=0.6)
     cell.tab.clock.run_for(50_000)
     held[OTHERS].continue_()
@@ -556,4 +556,4 @@ def test_what_is_taken_along_is_what_is_released(site, tmp_path):
     in_the_page = site.folder / "_static" / "python" / f"{CHAPTER}.ipynb"
     both = [nbformat.read(path, as_version=4) for path in (released, in_the_page)]
     assert both[0].cells == both[1].cells
-    assert both[0].metadata.course == both[1].metadata.course
+    assert both[0].metadata.course.assignment == both[1].metadata.course.assignment
