@@ -17,8 +17,13 @@ from course_lib.sentence_encoder import SOURCE
 
 FILE = "licences.txt"
 OURS = Path(__file__).resolve().parent / "static"
-MADE_HERE = ("course.css", "python/*.ipynb", "python/0*.packed", "python/1*.packed")
-MADE_HERE += ("python/course_lib.packed",)
+MADE_HERE = (
+    "course.css",
+    "python/*.ipynb",
+    "python/0*.packed",
+    "python/1*.packed",
+    "python/course_lib.packed",
+)
 
 
 @dataclass(frozen=True)
@@ -76,8 +81,12 @@ MODELS_NOTICE = f"""\
 {SOURCE.title} ({SOURCE.licence}), trained by {SOURCE.trained_by}: {SOURCE.paper}
 _static/{MODEL}: the numbers of {SOURCE.package}, rounded to bytes
 """
-PYTHON = ("python/pyodide*", "python/standard.packed", "python/libraries.packed")
-PYTHON += ("python/pictures.packed",)
+PYTHON = (
+    "python/pyodide*",
+    "python/standard.packed",
+    "python/libraries.packed",
+    "python/pictures.packed",
+)
 PYTHONS_OWN = "python/LICENSES.txt"
 """Written by autograder/book/runtime.py beside what it speaks of."""
 
