@@ -134,7 +134,7 @@ def sliding_window_attention(
     The same function as full attention with the mask `sliding_window`.
     """
     xp, dtype, Q, K, V = enter(sliding_window_attention, query=query, key=key, value=value)
-    check(left >= 0 and right >= 0, f"left is {left} and right {right}; expected none below 0")
+    check(left >= 0 and right >= 0, f"left is {left} and right {right}; expected 0 or more")
     n, where = Q.shape[-2], device(Q)
     j = xp.arange(n, device=where)[:, None] + xp.arange(-left, right + 1, device=where)
     exists = (j >= 0) & (j < n)

@@ -45,7 +45,7 @@ def sliding_window(
 
     $M_{ij} = [\,-\mathrm{left} \le j - i \le \mathrm{right}\,]$  -- Eq. (9.15).
     """
-    check(left >= 0 and right >= 0, f"left is {left} and right {right}; expected none below 0")
+    check(left >= 0 and right >= 0, f"left is {left} and right {right}; expected 0 or more")
     i, j = _positions(n_q, n_k, like)
     return (j >= i - left) & (j <= i + right)
 
@@ -77,7 +77,7 @@ def global_tokens(n_q: int, n_k: int, count: int, like: Array = None) -> Bool[Ar
 
     $M_{ij} = [\,i < g \ \text{or}\ j < g\,]$  -- Eq. (9.2); Beltagy, Peters and Cohan 2020.
     """
-    check(count >= 0, f"count is {count}; expected none below 0")
+    check(count >= 0, f"count is {count}; expected 0 or more")
     i, j = _positions(n_q, n_k, like)
     return (i < count) | (j < count)
 
@@ -197,6 +197,6 @@ def _library_of(like: Array) -> tuple[Any, Any]:
 
 
 def _positions(n_q: int, n_k: int, like: Array) -> tuple[Array, Array]:
-    check(n_q >= 0 and n_k >= 0, f"n_q is {n_q} and n_k {n_k}; expected none below 0")
+    check(n_q >= 0 and n_k >= 0, f"n_q is {n_q} and n_k {n_k}; expected 0 or more")
     xp, where = _library_of(like)
     return xp.arange(n_q, device=where)[:, None], xp.arange(n_k, device=where)[None, :]

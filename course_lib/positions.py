@@ -49,7 +49,7 @@ def sinusoidal_positions(
     -- Eq. (7.3); Vaswani et al. 2017, Sec. 3.5.
     """
     _must_be_even(d_model)
-    check(n >= 0, f"n is {n}; expected none below 0")
+    check(n >= 0, f"n is {n}; expected 0 or more")
     angles = np.arange(n)[:, None] * _frequencies(d_model, base)
     rows = np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(n, d_model)
     return as_like(rows, like)
@@ -115,7 +115,7 @@ def alibi_bias(
     Query row 0 stands at place `start`. It hides nothing: a causal mask is to be added.
     """
     check(heads > 0, f"heads is {heads}; expected at least 1")
-    check(n_q >= 0 and n_k >= 0, f"n_q is {n_q} and n_k {n_k}; expected none below 0")
+    check(n_q >= 0 and n_k >= 0, f"n_q is {n_q} and n_k {n_k}; expected 0 or more")
     slopes = 2.0 ** (-8 * np.arange(1, heads + 1) / heads)
     distance = np.abs(start + np.arange(n_q)[:, None] - np.arange(n_k))
     bias = -slopes[:, None, None] * distance

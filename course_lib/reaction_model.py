@@ -152,7 +152,7 @@ class ReactionModel:
     ) -> Run:
         """Run the one layer `layers` times; the tokens at `hidden` are replaced by `[MASK]`."""
         tokens = list(self.tokenise(reaction))
-        check(layers >= 0, f"layers is {layers}; expected none below 0")
+        check(layers >= 0, f"layers is {layers}; expected 0 or more")
         wrong = [position for position in hidden if not 0 < position < len(tokens) - 1]
         check(
             not wrong,

@@ -123,7 +123,7 @@ def test_a_changed_cell_runs_and_reset_brings_the_page_back(cells):
 def test_the_last_line_of_an_error_stands_first(cells):
     cell = cells.that(TIMES_TEN)
     lines = cells.run(cell, "a = 1\na / 0").splitlines()
-    assert lines[0] == "ZeroDivisionError: division by zero"
+    assert lines[0].partition(":")[0] == "ZeroDivisionError"
     assert any("line 2" in line for line in lines)
     cell.get_by_role("button", name="Reset").click()
 
@@ -145,7 +145,7 @@ def test_a_figure_is_drawn_where_it_stood(cells):
 @pytest.mark.browser
 def test_a_torch_cell_says_where_it_runs(cells):
     cell = cells.that("import torch")
-    assert "your own machine" in cell.locator(".cell-elsewhere").text_content()
+    assert cell.locator(".cell-elsewhere a").get_attribute("href") == "#take-along"
     assert cell.get_by_role("button", name="Run").count() == 0
 
 

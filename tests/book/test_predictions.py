@@ -45,7 +45,7 @@ Covered, too.
 def test_a_prediction_without_its_end_is_told(book):
     page = PAGE.replace("```{prediction-end}\n```\n", "", 1).replace("Read on.", "## Next")
     complaints = book.build(page=page)
-    assert "prediction without {prediction-end} in its section" in complaints
+    assert "{prediction-end}" in complaints and "chapters/page.md" in complaints
 
 
 @pytest.fixture(scope="module")

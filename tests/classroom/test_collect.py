@@ -303,7 +303,8 @@ def test_whoever_goes_back_to_an_earlier_answer_is_named(course, tmp_path, noteb
     assert there(course) == {"ada": other} and whose(report.problems) == ["ada"]
 
 
-NASTY = "\x1b]0;owned\x07\x1b[2J\r\nada Ada Lovelace: all is well\u202e" + "x" * 200 + ".ipynb"
+FORGED = "ada_Ada:all_is_well"
+NASTY = f"\x1b]0;owned\x07\x1b[2J\r\n{FORGED}\u202e" + "x" * 200 + ".ipynb"
 
 
 def test_a_name_is_shown_as_one_short_line(course, tmp_path, notebook):
@@ -316,7 +317,7 @@ def test_a_name_is_shown_as_one_short_line(course, tmp_path, notebook):
     report = (course / "collected" / STEM / "report.txt").read_text()
     for told in (done.output, report):
         assert all(line.isprintable() and len(line) < 500 for line in told.splitlines())
-        assert not [line for line in told.splitlines() if line.startswith("ada Ada Lovelace: all")]
+        assert not [line for line in told.splitlines() if line.startswith(FORGED)]
 
 
 def test_a_course_is_found_from_inside_any_of_its_folders(course, take, notebook, monkeypatch):
@@ -362,7 +363,8 @@ def test_two_of_one_name_are_both_named(course, take, notebook):
     add_students(course, [Student("ada2", "Lovelace", "Ada")])
     report = take({MOODLE + NAME: notebook})
     ((who, reason),) = report.problems
-    assert who == "Ada Lovelace" and "ada and ada2" in reason and there(course) == {}
+    assert who == "Ada Lovelace" and {"ada", "ada2"} <= set(reason.replace(",", " ").split())
+    assert there(course) == {}
 
 
 @pytest.mark.parametrize("group", ["Group 1-", "-", "Tutorial A-2-"])

@@ -143,32 +143,6 @@ def test_heads_edges_and_patches(encoder):
     assert np.array_equal(encoder.run(DOG, everywhere).streams[-1], other.streams[-1])
 
 
-REFUSED = {
-    "nothing": ("", ValueError, "the sentence is empty"),
-    "five hundred words": ("word " * 500, ValueError, r"501 pieces; .* 128.* truncate=True"),
-    "a list": (["a"], TypeError, "the sentence is a list; expected a string"),
-}
-
-
-@pytest.mark.parametrize("sentence, error, message", REFUSED.values(), ids=REFUSED)
-def test_what_is_no_sentence_is_refused(encoder, sentence, error, message):
-    with pytest.raises(error, match=message):
-        encoder.run(sentence)
-
-
-def test_missing_weights_are_said_with_the_command(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"sentence encoder .* type  course models"):
-        SentenceEncoder.load(folder=tmp_path)
-
-
-@pytest.mark.parametrize(
-    "options, message", [(("int4",), "precision is 'int4'"), (("int8", "int8"), "dtype is 'int8'")]
-)
-def test_other_precisions_are_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        SentenceEncoder.load(*options)
-
-
 def test_the_licence_and_the_numbers_are_those_of_the_package(package):
     """What the source says, read from the package."""
     described = json.loads((package / "package.json").read_text())

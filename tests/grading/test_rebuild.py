@@ -494,11 +494,11 @@ def test_an_older_format_has_headings_and_sheets(handed_in, released):
     cells = json.loads(data(handed_in))["cells"]
     answers = {c["id"]: c for c in cells}
     code = {"cell_type": "code", "metadata": answers["softmax"]["metadata"], "input": ANSWER}
-    proof = {"cell_type": "heading", "metadata": answers[PROOF]["metadata"], "source": "so it is"}
+    proof = {"cell_type": "heading", "metadata": answers[PROOF]["metadata"], "source": "proved"}
     sheets = [{"cells": [code]}, 7, {"cells": 7}, *[{"cells": []}] * 6, {"cells": [proof, 7]}]
     late = {"cell_type": "code", "metadata": answers["logsumexp"]["metadata"], "input": "late"}
     old = {"worksheets": [*sheets, {"cells": [late]}], "metadata": {}, "nbformat": 3}
     result = rebuild({f"{STEM}.ipynb": json.dumps(old).encode()}, released, STEM)
-    assert (result.answers["softmax"], result.answers[PROOF]) == (ANSWER, "so it is")
+    assert (result.answers["softmax"], result.answers[PROOF]) == (ANSWER, "proved")
     assert result.attempted == {"softmax", PROOF}, "ten sheets are read"
     assert Kind.CELL_TYPE_CHANGED not in notes_of(result)
